@@ -42,7 +42,7 @@ type ServiceHost interface {
 // ServiceSpec is a SERVICE definition with its inserts replaced.
 type ServiceSpec struct {
 	Name, StartCmd, StartArg, StopCmd, StopArg, Stdout, Stderr string
-	Server                                                    bool // SERVTYPE(SERVER): one running instance, watched
+	Server                                                     bool // SERVTYPE(SERVER): one running instance, watched
 	// Ended is called once from another goroutine when a server's program ends.
 	Ended func(exit int)
 }
