@@ -1,0 +1,56 @@
+package obs
+
+import "strings"
+
+// Notice is one row of the error log's message table: what a message means and what an operator does about it. The
+// text itself comes with the event, because it names the object.
+type Notice struct {
+	Explanation, Action string
+}
+
+// notices are keyed by identifier without its severity letter. The words are ours.
+var notices = map[string]Notice{
+	"AMQ5008": {"A part of the queue manager ended although nobody asked for it.",
+		"Look at the entries before this one; start the queue manager again when the cause is removed."},
+	"AMQ5026": {"The program of a listener is ready: clients and channels can connect at the address shown.",
+		"None."},
+	"AMQ5027": {"A listener has ended; nobody can connect at its address any more.",
+		"None when it was asked for. Otherwise START LISTENER."},
+	"AMQ5028": {"The program of a service was started.", "None."},
+	"AMQ5029": {"The program of a service has ended.",
+		"None when it was asked for. Otherwise look at the service's STDERR file, then START SERVICE."},
+	"AMQ5032": {"The program of a service could not be started.",
+		"Check STARTCMD, the permissions of the file it names and the user id the queue manager runs as."},
+	"AMQ5041": {"The queue manager is starting: its store is open and its objects are known.", "None."},
+	"AMQ5051": {"Everything is in place, the doors are open and work is accepted.", "None."},
+	"AMQ5776": {"A command of a script that runs at every start failed, and the start is strict.",
+		"Correct the command at the file and line shown, or start with --mqsc-lenient to log such failures and go on."},
+	"AMQ5777": {"A command of a script that runs at every start failed; the start goes on because it is lenient.",
+		"Correct the command at the file and line shown."},
+	"AMQ6109": {"Something happened that the queue manager has no number for.",
+		"The text says what. If it comes back, report it with the entries around it."},
+	"AMQ6119": {"The store can no longer tell what is on disk, because a write or a sync failed. To go on would risk " +
+		"acknowledged messages, so the queue manager ends.",
+		"Check the disk and the free space of the data directory, run qmgrd check, then start again."},
+	"AMQ6125": {"An internal error ended one request. The queue manager goes on.",
+		"Report it together with this entry: it holds the place in the program."},
+	"AMQ7017": {"The data directory cannot be used as it is.",
+		"The text names the file. Restore it from a backup, or run qmgrd check for the details."},
+	"AMQ7077": {"The user asked for something that needs an administrator: root, the user whose process the queue " +
+		"manager is, or a member of the administrators' group.",
+		"Run it as such a user, or name a group in qm.ini (stanza AdminSocket, key Group)."},
+	"AMQ7090": {"A line of qm.ini is not known to this version, so it has no effect.",
+		"Correct its spelling or remove it."},
+	"AMQ8003": {"The queue manager has begun.", "None."},
+	"AMQ8004": {"The queue manager has ended.", "None."},
+	"AMQ8156": {"The queue manager is ending and takes no new work.", "None."},
+	"AMQ9209": {"A connection was closed by this side before it could be used.", "The text says why."},
+	"AMQ9218": {"A listener could not bind its address.",
+		"Another program may use the port (ss -ltnp shows it), or the address is not one of this machine."},
+}
+
+// Explain finds the row of an identifier, with or without its severity letter.
+func Explain(id string) (Notice, bool) {
+	n, ok := notices[strings.TrimRight(id, "IWEST")]
+	return n, ok
+}
