@@ -1,0 +1,379 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/qmgrd/qmgrd/internal/vfs"
+)
+
+// Open opens or creates the store of a queue manager.
+func Open(o Options) (Store, error) { return OpenBolt(o) }
+
+// OpenBolt opens implementation A: bbolt with group commit, no log. It is the model that the log store is compared
+// with, and small enough to be right.
+func OpenBolt(o Options) (Store, error) {
+	if o.FS == nil {
+		o.FS = vfs.OS()
+	}
+	b, err := openBase(o, formatBolt)
+	if err != nil {
+		return nil, err
+	}
+	s := &boltStore{base: b}
+	s.com = newCommitter(s.commitBatch, s.finish)
+	s.com.start()
+	return s, nil
+}
+
+// base is what the stores on disk have in common: directory, state file, tables in flight, nonpersistent messages.
+type base struct {
+	opt    Options
+	lock   io.Closer
+	state  *state
+	ov     overlay
+	vol    *volatile
+	spill  *spill
+	com    *committer
+	failed chan struct{}
+	cause  atomic.Pointer[error]
+	closed atomic.Bool
+	once   sync.Once
+
+	commits, syncs, written atomic.Uint64
+}
+
+func openBase(o Options, format int) (_ *base, err error) {
+	if !o.ReadOnly {
+		if err := o.FS.MkdirAll(o.Dir, 0o700); err != nil {
+			return nil, fmt.Errorf("store: make %s: %w", o.Dir, err)
+		}
+	}
+	b := &base{opt: o, failed: make(chan struct{})}
+	if b.lock, err = lockDir(o.FS, o.Dir); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			b.release()
+		}
+	}()
+	if err := b.prepareDir(format); err != nil {
+		return nil, err
+	}
+	if b.state, err = openState(o.FS, o.Dir, o.ReadOnly); err != nil {
+		return nil, err
+	}
+	if o.ReadOnly {
+		b.vol = newVolatile(o.MemoryLimit, nil)
+		return b, readKeptInto(o.FS, o.Dir, b.vol)
+	}
+	if b.spill, err = newSpill(o.FS, o.Dir); err != nil {
+		return nil, err
+	}
+	b.vol = newVolatile(o.MemoryLimit, b.spill)
+	if err := loadKept(o.FS, o.Dir, b.vol, o.AcceptLoss); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// prepareDir checks the format, or makes a new store. The format file comes last: without it nothing was made.
+func (b *base) prepareDir(format int) error {
+	fsys, dir := b.opt.FS, b.opt.Dir
+	have, err := checkFormat(fsys, dir, format)
+	if err != nil {
+		return err
+	}
+	there, err := exists(fsys, statePath(dir))
+	if err != nil {
+		return err
+	}
+	switch {
+	case b.opt.ReadOnly && (have == 0 || !there):
+		return fmt.Errorf("store: there is no store in %s", dir)
+	case b.opt.ReadOnly:
+		return nil
+	case have != 0 && !there:
+		return corrupt(statePath(dir), "file", "missing, though "+formatPath(dir)+" is there")
+	case have == 0 && there:
+		if err := b.refuseUsed(); err != nil {
+			return err
+		}
+	}
+	if !there {
+		if err := createState(fsys, dir); err != nil {
+			return err
+		}
+	}
+	if have < format {
+		if err := writeFormat(fsys, dir, format); err != nil {
+			return fmt.Errorf("store: write %s: %w", formatPath(dir), err)
+		}
+	}
+	return nil
+}
+
+// refuseUsed tells a creation that was cut short from a store that lost its format file.
+func (b *base) refuseUsed() error {
+	s, err := openState(b.opt.FS, b.opt.Dir, false)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	used, err := s.used()
+	if err == nil && used {
+		err = corrupt(formatPath(b.opt.Dir), "file", "missing, though state.db holds data")
+	}
+	return err
+}
+
+// release gives up what openBase took.
+func (b *base) release() error {
+	var errs []error
+	if b.spill != nil {
+		errs = append(errs, b.spill.close())
+	}
+	if b.state != nil {
+		errs = append(errs, b.state.close())
+	}
+	return errors.Join(append(errs, b.lock.Close())...)
+}
+
+// fail ends the store's life: what the disk holds is unknown from here on.
+func (b *base) fail(cause error) error {
+	err := fmt.Errorf("%w: %w", ErrFailed, cause)
+	b.once.Do(func() {
+		b.cause.Store(&err)
+		close(b.failed)
+	})
+	return *b.cause.Load()
+}
+
+// refuse says why no call is served any more, or nil.
+func (b *base) refuse() error {
+	if p := b.cause.Load(); p != nil {
+		return *p
+	}
+	if b.closed.Load() {
+		return ErrClosed
+	}
+	return nil
+}
+
+// Submit implements Store.
+func (b *base) Submit(t *Tx) Ticket {
+	if err := b.refuse(); err != nil {
+		return refused(err)
+	}
+	if b.opt.ReadOnly {
+		return refused(errReadOnly)
+	}
+	staged, err := b.vol.stage(t)
+	if err != nil {
+		return refused(err)
+	}
+	u := &unit{tx: t, staged: staged}
+	if !t.persistent {
+		b.vol.apply(t, staged)
+		b.commits.Add(1)
+		u.locs, u.done = putLocs(t), alreadyDone
+		return u
+	}
+	u.done = make(chan struct{})
+	if err := b.com.submit(u, func() { b.ov.add(u.num, t) }); err != nil {
+		b.vol.discard(staged)
+		return refused(err)
+	}
+	return u
+}
+
+// Commit implements Store.
+func (b *base) Commit(ctx context.Context, t *Tx) ([]Loc, error) {
+	k := b.Submit(t)
+	if err := k.Wait(ctx); err != nil {
+		return nil, err
+	}
+	return k.Locs(), nil
+}
+
+// finish gives a unit its result. On nil its persistent part is durable already.
+func (b *base) finish(u *unit, err error) {
+	if err != nil {
+		b.vol.discard(u.staged)
+	} else {
+		b.vol.apply(u.tx, u.staged)
+		b.commits.Add(1)
+	}
+	b.ov.remove(u.num, u.tx)
+	u.staged = nil
+	u.complete(err)
+}
+
+// Get implements Store.
+func (b *base) Get(table Table, key []byte) ([]byte, error) {
+	if err := b.refuse(); err != nil {
+		return nil, err
+	}
+	if v, ok := b.ov.get(table, key); ok {
+		if v.unset {
+			return nil, ErrNotFound
+		}
+		return append([]byte{}, v.val...), nil
+	}
+	return b.state.get(table, key)
+}
+
+// Range implements Store. It walks in pieces: an entry that changes during the walk may be seen or not.
+func (b *base) Range(table Table, from, to []byte, fn func(k, v []byte) error) error {
+	for {
+		if err := b.refuse(); err != nil {
+			return err
+		}
+		// The overlay first: what leaves it in between is in the state file by then.
+		over := b.ov.snapshot(table, from, to)
+		part, err := b.state.entries(table, from, to)
+		if err != nil {
+			return err
+		}
+		last := len(part) == 0
+		end := to
+		if !last {
+			end = append(bytes.Clone(part[len(part)-1].k), 0)
+		}
+		for _, e := range mergeEntries(part, over, end) {
+			if err := fn(e.k, e.v); err != nil {
+				return err
+			}
+		}
+		if last {
+			return nil
+		}
+		from = end
+	}
+}
+
+// mergeEntries lays the versions below end over the stored entries.
+func mergeEntries(part []kv, over []overlaid, end []byte) []kv {
+	out := make([]kv, 0, len(part)+len(over))
+	i := 0
+	for _, o := range over {
+		if end != nil && o.key >= string(end) {
+			break
+		}
+		for i < len(part) && string(part[i].k) < o.key {
+			out = append(out, part[i])
+			i++
+		}
+		if i < len(part) && string(part[i].k) == o.key {
+			i++
+		}
+		if !o.unset {
+			out = append(out, kv{[]byte(o.key), append([]byte{}, o.val...)})
+		}
+	}
+	return append(out, part[i:]...)
+}
+
+// Failed implements Store.
+func (b *base) Failed() <-chan struct{} { return b.failed }
+
+// boltStore is implementation A.
+type boltStore struct{ *base }
+
+// commitBatch makes a batch durable in one bbolt transaction. When there is no room for all of it, halves are tried,
+// so that only the units that really do not fit are refused.
+func (s *boltStore) commitBatch(batch []*unit) {
+	if err := s.refuse(); err != nil {
+		s.finishAll(batch, err)
+		return
+	}
+	size := 0
+	err := s.state.update(func(tx *stateTx) error {
+		for _, u := range batch {
+			for i := range u.tx.ops {
+				if err := tx.apply(s.state.path, &u.tx.ops[i]); err != nil {
+					return err
+				}
+			}
+			size += u.tx.bytes
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		s.syncs.Add(1)
+		s.written.Add(uint64(size))
+		for _, u := range batch {
+			u.locs = putLocs(u.tx)
+			s.finish(u, nil)
+		}
+	case !isFull(err):
+		s.finishAll(batch, s.fail(err))
+	case len(batch) == 1:
+		s.finish(batch[0], full(err))
+	default:
+		half := len(batch) / 2
+		s.commitBatch(batch[:half])
+		s.commitBatch(batch[half:])
+	}
+}
+
+func (b *base) finishAll(batch []*unit, err error) {
+	for _, u := range batch {
+		b.finish(u, err)
+	}
+}
+
+// Read implements Store.
+func (s *boltStore) Read(q QID, sq Seq, _ Loc) (Rec, error) {
+	if err := s.refuse(); err != nil {
+		return Rec{}, err
+	}
+	if rec, ok, err := s.vol.read(q, sq); ok {
+		return rec, err
+	}
+	return s.state.read(q, sq)
+}
+
+// Live implements Store.
+func (s *boltStore) Live(fn func(Live) error) error {
+	if err := s.refuse(); err != nil {
+		return err
+	}
+	return s.walkLive(nil, fn)
+}
+
+// Checkpoint implements Store: there is no log here.
+func (s *boltStore) Checkpoint(context.Context) error { return s.refuse() }
+
+// Close implements Store.
+func (s *boltStore) Close(m StopMode, keep func(QID) bool) error {
+	if s.closed.Swap(true) {
+		return ErrClosed
+	}
+	var drop error
+	if m == Preempt {
+		drop = ErrClosed
+	}
+	s.com.stop(drop)
+	var errs []error
+	if p := s.cause.Load(); p != nil {
+		errs = append(errs, *p)
+	} else if m != Preempt && keep != nil && !s.opt.ReadOnly {
+		errs = append(errs, writeKept(s.opt.FS, s.opt.Dir, s.vol, keep))
+	}
+	return errors.Join(append(errs, s.release())...)
+}
+
+// Stats implements Store.
+func (s *boltStore) Stats() Stats {
+	st := Stats{Syncs: s.syncs.Load(), Commits: s.commits.Load(), BytesWritten: s.written.Load()}
+	st.MemoryMessages, st.MemoryBytes = s.vol.stats()
+	return st
+}

@@ -1,0 +1,27 @@
+package store_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/qmgrd/qmgrd/internal/store"
+	"github.com/qmgrd/qmgrd/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestMem(t *testing.T) {
+	storetest.Run(t, storetest.Opener{Forgets: true, Open: func(testing.TB, string) store.Store { return store.OpenMem() }})
+}
+
+func openBolt(t testing.TB, dir string) store.Store {
+	t.Helper()
+	s, err := store.OpenBolt(store.Options{Dir: dir})
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	return s
+}
+
+func TestBolt(t *testing.T) { storetest.Run(t, storetest.Opener{Open: openBolt}) }

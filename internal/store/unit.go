@@ -1,0 +1,169 @@
+package store
+
+import (
+	"context"
+	"sync"
+)
+
+// Group commit: one goroutine takes whatever waits and makes it durable in one go, in the order of Submit.
+
+const (
+	maxBatchUnits   = 4096      // units made durable together
+	maxBatchBytes   = 16 << 20  // bytes made durable together; a larger unit goes alone
+	maxWaitingUnits = 1 << 16   // Submit blocks beyond this
+	maxWaitingBytes = 256 << 20 // and beyond this
+)
+
+// unit is a Tx on its way; it is the Ticket.
+type unit struct {
+	tx     *Tx
+	num    uint64  // rising, gives the overlay its order
+	staged []*vrec // room already taken for the nonpersistent puts
+	locs   []Loc
+	err    error
+	done   chan struct{}
+}
+
+var alreadyDone = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
+// refused is the ticket of a unit that never got on its way.
+func refused(err error) *unit { return &unit{err: err, done: alreadyDone} }
+
+func (u *unit) Wait(ctx context.Context) error {
+	select {
+	case <-u.done:
+		return u.err
+	default:
+	}
+	select {
+	case <-u.done:
+		return u.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (u *unit) Locs() []Loc { return u.locs }
+
+func (u *unit) complete(err error) {
+	u.err = err
+	close(u.done)
+}
+
+// committer holds the units that wait and the goroutine that commits them.
+type committer struct {
+	mu      sync.Mutex
+	room    sync.Cond // signalled when waiting units were taken
+	wake    chan struct{}
+	queue   []*unit
+	bytes   int
+	next    uint64
+	stopped bool
+	dropErr error // not nil: what still waits is answered with it instead of committed
+
+	commit func([]*unit)      // makes a batch durable; completes every unit of it
+	drop   func(*unit, error) // completes a unit that will not be committed
+	linger func([]*unit)      // may wait a little for more work; nil = never
+	ended  chan struct{}
+}
+
+func newCommitter(commit func([]*unit), drop func(*unit, error)) *committer {
+	c := &committer{wake: make(chan struct{}, 1), ended: make(chan struct{}), commit: commit, drop: drop}
+	c.room.L = &c.mu
+	return c
+}
+
+func (c *committer) start() { go c.run() }
+
+// submit queues u. enlist runs under the queue's lock, so that it sees units in commit order.
+func (c *committer) submit(u *unit, enlist func()) error {
+	c.mu.Lock()
+	for !c.stopped && len(c.queue) > 0 && (len(c.queue) >= maxWaitingUnits || c.bytes+u.tx.bytes > maxWaitingBytes) {
+		c.room.Wait()
+	}
+	if c.stopped {
+		c.mu.Unlock()
+		return ErrClosed
+	}
+	c.next++
+	u.num = c.next
+	enlist()
+	c.queue = append(c.queue, u)
+	c.bytes += u.tx.bytes
+	c.mu.Unlock()
+	c.kick()
+	return nil
+}
+
+func (c *committer) kick() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take removes the next batch. ok is false when there is nothing and never will be.
+func (c *committer) take() (batch []*unit, dropErr error, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.queue) == 0 {
+		return nil, nil, !c.stopped
+	}
+	n, size := 0, 0
+	for n < len(c.queue) && n < maxBatchUnits {
+		b := c.queue[n].tx.bytes
+		if n > 0 && size+b > maxBatchBytes {
+			break
+		}
+		n, size = n+1, size+b
+	}
+	batch = append(batch, c.queue[:n]...)
+	rest := copy(c.queue, c.queue[n:])
+	clear(c.queue[rest:])
+	c.queue = c.queue[:rest]
+	c.bytes -= size
+	c.room.Broadcast()
+	return batch, c.dropErr, true
+}
+
+func (c *committer) run() {
+	defer close(c.ended)
+	for {
+		if c.linger != nil {
+			c.linger(c.peek())
+		}
+		batch, dropErr, ok := c.take()
+		switch {
+		case !ok:
+			return
+		case len(batch) == 0:
+			<-c.wake
+		case dropErr != nil:
+			for _, u := range batch {
+				c.drop(u, dropErr)
+			}
+		default:
+			c.commit(batch)
+		}
+	}
+}
+
+// peek shows what waits; nil when the committer is stopping.
+func (c *committer) peek() []*unit {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped || len(c.queue) == 0 {
+		return nil
+	}
+	return c.queue[:len(c.queue):len(c.queue)]
+}
+
+// stop refuses new units; with dropErr nil it commits those that wait. It returns when the goroutine has ended.
+func (c *committer) stop(dropErr error) {
+	c.mu.Lock()
+	c.stopped, c.dropErr = true, dropErr
+	c.room.Broadcast()
+	c.mu.Unlock()
+	c.kick()
+	<-c.ended
+}

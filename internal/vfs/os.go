@@ -1,0 +1,115 @@
+package vfs
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sort"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// OS returns the operating system's files.
+func OS() FS { return osFS{} }
+
+type osFS struct{}
+
+var (
+	_ FS     = osFS{}
+	_ Native = osFS{}
+)
+
+func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
+	// A data file is never a link: who can write the directory must not be able to lead us elsewhere.
+	f, err := os.OpenFile(name, flag|syscall.O_NOFOLLOW, perm)
+	if err != nil {
+		return nil, err
+	}
+	return osFile{f}, nil
+}
+
+func (osFS) OpenNative(name string, flag int, perm fs.FileMode) (*os.File, error) {
+	return os.OpenFile(name, flag|syscall.O_NOFOLLOW, perm)
+}
+
+func (osFS) Durable(_ string, commit func() error) error { return commit() }
+
+func (osFS) Rename(from, to string) error                 { return os.Rename(from, to) }
+func (osFS) Remove(name string) error                     { return os.Remove(name) }
+func (osFS) RemoveAll(name string) error                  { return os.RemoveAll(name) }
+func (osFS) MkdirAll(name string, perm fs.FileMode) error { return os.MkdirAll(name, perm) }
+func (osFS) Stat(name string) (fs.FileInfo, error)        { return os.Lstat(name) }
+
+func (osFS) List(dir string) ([]string, error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	sort.Strings(names)
+	return names, err
+}
+
+func (osFS) SyncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+func (osFS) Lock(name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	if err != nil {
+		f.Close()
+		if err == unix.EWOULDBLOCK {
+			return nil, fmt.Errorf("lock %s: %w", name, ErrLocked)
+		}
+		return nil, &fs.PathError{Op: "flock", Path: name, Err: err}
+	}
+	return f, nil
+}
+
+func (osFS) Free(dir string) (uint64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, &fs.PathError{Op: "statfs", Path: dir, Err: err}
+	}
+	return uint64(st.Bavail) * uint64(st.Bsize), nil
+}
+
+type osFile struct{ *os.File }
+
+func (f osFile) Size() (int64, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
+}
+
+// writeZeros stands in for a system call that reserves space.
+func writeZeros(w io.WriterAt, off, size int64) error {
+	buf := make([]byte, 1<<20)
+	for size > 0 {
+		n := min(size, int64(len(buf)))
+		if _, err := w.WriteAt(buf[:n], off); err != nil {
+			return err
+		}
+		off, size = off+n, size-n
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package vfs
+
+import (
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+)
+
+// Sync is fdatasync: data, and of the metadata only what is needed to read it back (the size).
+func (f osFile) Sync() error {
+	for {
+		err := unix.Fdatasync(int(f.Fd()))
+		if err == nil {
+			return nil
+		}
+		if err != unix.EINTR {
+			return &fs.PathError{Op: "fdatasync", Path: f.Name(), Err: err}
+		}
+	}
+}
+
+func (f osFile) Allocate(off, size int64) error {
+	for {
+		err := unix.Fallocate(int(f.Fd()), 0, off, size)
+		switch err {
+		case nil:
+			return nil
+		case unix.EINTR:
+		case unix.EOPNOTSUPP, unix.ENOSYS:
+			return writeZeros(f, off, size)
+		default:
+			return &fs.PathError{Op: "fallocate", Path: f.Name(), Err: err}
+		}
+	}
+}
