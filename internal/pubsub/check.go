@@ -1,0 +1,124 @@
+package pubsub
+
+import "fmt"
+
+// Check recounts what the tree counts and returns the first difference it finds. It holds the lock for the whole tree
+// and is for tests and the debug build.
+func (t *Tree) Check() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := checker{t: t}
+	if err := c.node(t.root, nil); err != nil {
+		return err
+	}
+	if c.nodes-1 != t.nodes || c.subs != t.subs || c.retained != t.retained || c.idle != t.idle.n || c.expiring != len(t.expiry) {
+		return fmt.Errorf("counted nodes %d subs %d retained %d idle %d expiring %d, noted %d %d %d %d %d", c.nodes-1, c.subs,
+			c.retained, c.idle, c.expiring, t.nodes, t.subs, t.retained, t.idle.n, len(t.expiry))
+	}
+	if n := t.wild.count(); n != c.wild {
+		return fmt.Errorf("trie has %d wildcard subscriptions, the tree %d", n, c.wild)
+	}
+	seen, last := 0, int64(0)
+	for e := t.idle.head.next; e != &t.idle.head; e = e.next {
+		if e.node.idle != e || e.at < last {
+			return fmt.Errorf("idle list is broken at %q", e.node.Topic())
+		}
+		seen, last = seen+1, e.at
+	}
+	if seen != t.idle.n {
+		return fmt.Errorf("idle list has %d entries, noted %d", seen, t.idle.n)
+	}
+	return nil
+}
+
+type checker struct {
+	t                                           *Tree
+	nodes, subs, wild, retained, idle, expiring int
+}
+
+func (c *checker) node(n, parent *Node) error {
+	c.nodes++
+	if n.parent != parent {
+		return fmt.Errorf("node %q has a wrong parent", n.name)
+	}
+	want := n.kids.len()
+	if parent == nil {
+		want++
+	}
+	if n.retained() {
+		want++
+		c.retained++
+	}
+	if e := n.ext; e != nil {
+		if e.empty() {
+			return fmt.Errorf("node %q keeps an empty extension", n.Topic())
+		}
+		if e.object != nil {
+			want++
+		}
+		want += len(e.subs) + len(e.wild) + len(e.pubs)
+		c.subs += len(e.subs) + len(e.wild)
+		c.wild += len(e.wild)
+		for _, p := range e.pins {
+			want += int(p)
+		}
+		if e.expiry != nil {
+			c.expiring++
+			if !n.retained() || e.expiry.node != n || c.t.expiry[e.expiry.i] != e.expiry {
+				return fmt.Errorf("node %q has a stray expiry", n.Topic())
+			}
+		}
+	}
+	if got := int(n.uses & usesMask); got != want {
+		return fmt.Errorf("node %q counts %d uses, has %d", n.Topic(), got, want)
+	}
+	if (n.idle != nil) != (want == 0) {
+		return fmt.Errorf("node %q has %d uses and is idle: %t", n.Topic(), want, n.idle != nil)
+	}
+	if n.idle != nil {
+		c.idle++
+	}
+	return c.kids(n)
+}
+
+func (c *checker) kids(n *Node) error {
+	if n.kids == nil {
+		return nil
+	}
+	seen := 0
+	var last *Node
+	var bad error
+	n.kids.each(func(k *Node) bool {
+		seen++
+		switch {
+		case k.hash != c.t.hash(k.name):
+			bad = fmt.Errorf("node %q has a wrong hash", k.Topic())
+		case n.kids.find(k.hash, k.name) != k:
+			bad = fmt.Errorf("node %q is not found", k.Topic())
+		case last != nil && (last.hash > k.hash || last.hash == k.hash && last.name >= k.name):
+			bad = fmt.Errorf("node %q is out of order", k.Topic())
+		default:
+			last = k
+			bad = c.node(k, n)
+		}
+		return bad == nil
+	})
+	if bad == nil && seen != n.kids.n {
+		bad = fmt.Errorf("node %q has %d children, noted %d", n.Topic(), seen, n.kids.n)
+	}
+	return bad
+}
+
+// count is the number of subscriptions in a trie.
+func (w *wnode) count() int {
+	n := len(w.subs) + len(w.chars)
+	for _, c := range w.kids {
+		n += c.count()
+	}
+	for _, c := range []*wnode{w.plus, w.hash} {
+		if c != nil {
+			n += c.count()
+		}
+	}
+	return n
+}

@@ -1,0 +1,180 @@
+package pubsub
+
+import (
+	"context"
+	"time"
+)
+
+// The life of unused topics (TREELIFE). Unused nodes stand in a list in the order in which they became unused, so the
+// head is always the next to go and nothing is scanned.
+
+// idleEntry is a node's place in the list.
+type idleEntry struct {
+	node       *Node
+	prev, next *idleEntry
+	at         int64 // unused since, unix nanoseconds
+}
+
+const maxSpareIdle = 1024
+
+// idleList is a ring around head. It keeps some entries for reuse: a topic that is published to again and again goes
+// in and out all the time.
+type idleList struct {
+	head   idleEntry
+	n      int
+	spare  *idleEntry
+	spares int
+}
+
+func (l *idleList) init() { l.head.prev, l.head.next = &l.head, &l.head }
+
+// push appends a node. Times never go back within the list, whatever the machine's clock does.
+func (l *idleList) push(n *Node, at int64) {
+	e := l.spare
+	if e != nil {
+		l.spare = e.next
+		l.spares--
+	} else {
+		e = &idleEntry{}
+	}
+	if last := l.head.prev; last != &l.head {
+		at = max(at, last.at)
+	}
+	*e = idleEntry{node: n, prev: l.head.prev, next: &l.head, at: at}
+	e.prev.next, e.next.prev = e, e
+	n.idle = e
+	l.n++
+}
+
+func (l *idleList) remove(n *Node) {
+	e := n.idle
+	e.prev.next, e.next.prev = e.next, e.prev
+	n.idle = nil
+	l.n--
+	*e = idleEntry{}
+	if l.spares < maxSpareIdle {
+		e.next = l.spare
+		l.spare = e
+		l.spares++
+	}
+}
+
+func (l *idleList) first() *idleEntry {
+	if l.n == 0 {
+		return nil
+	}
+	return l.head.next
+}
+
+// goIdle starts a node's idle clock. Called with mu held for writing.
+func (t *Tree) goIdle(n *Node, now int64) {
+	t.idle.push(n, now)
+	if t.idle.n == 1 {
+		t.signal()
+	}
+}
+
+// signal wakes whoever waits in Run.
+func (t *Tree) signal() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// SetLife changes TREELIFE. It holds for topics that are already unused. 0 keeps unused topics for ever.
+func (t *Tree) SetLife(d time.Duration) {
+	t.life.Store(int64(d))
+	t.signal()
+}
+
+// Life returns TREELIFE.
+func (t *Tree) Life() time.Duration { return time.Duration(t.life.Load()) }
+
+// reapChunk bounds one lock hold of Reap.
+const reapChunk = 1000
+
+// Reap removes at most max topics that have been unused for TREELIFE, and says how many it removed. A parent that
+// lost its last child begins its own life then, at now. The lock is given up after every reapChunk topics.
+func (t *Tree) Reap(now time.Time, max int) int {
+	done := 0
+	for done < max {
+		n := t.reapSome(now.UnixNano(), min(max-done, reapChunk))
+		done += n
+		if n < reapChunk {
+			break
+		}
+	}
+	return done
+}
+
+func (t *Tree) reapSome(now int64, max int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	life := t.life.Load()
+	if life <= 0 {
+		return 0
+	}
+	done := 0
+	for ; done < max; done++ {
+		e := t.idle.first()
+		if e == nil || e.at+life > now {
+			break
+		}
+		n := e.node
+		t.idle.remove(n)
+		p := n.parent
+		p.kids.remove(n)
+		if p.kids.n == 0 {
+			p.kids = nil
+		}
+		t.nodes--
+		if p.uses--; p.uses&usesMask == 0 {
+			t.goIdle(p, now)
+		}
+	}
+	return done
+}
+
+// NextDue says when the next unused topic goes, if nothing changes.
+func (t *Tree) NextDue() (time.Time, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	e, life := t.idle.first(), t.life.Load()
+	if e == nil || life <= 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(0, e.at+life), true
+}
+
+// Run removes unused topics and expired retained publications as they fall due, until ctx ends. It sleeps until
+// something is due. expired, if not nil, gets the retained publications that ended; it is called without a lock.
+func (t *Tree) Run(ctx context.Context, expired func([]RetainedAt)) {
+	for ctx.Err() == nil {
+		now := t.clk.Now()
+		for t.Reap(now, reapChunk) == reapChunk && ctx.Err() == nil {
+		}
+		for {
+			gone := t.ExpireRetained(now, reapChunk)
+			if len(gone) > 0 && expired != nil {
+				expired(gone)
+			}
+			if len(gone) < reapChunk {
+				break
+			}
+		}
+		var due <-chan time.Time
+		at, ok := t.NextDue()
+		if exp, has := t.nextExpiry(); has && (!ok || exp.Before(at)) {
+			at, ok = exp, true
+		}
+		if ok {
+			due = t.clk.After(max(at.Sub(t.clk.Now()), time.Millisecond))
+		}
+		select {
+		case <-ctx.Done():
+		case <-t.wake:
+		case <-due:
+		}
+	}
+}

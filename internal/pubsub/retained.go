@@ -1,0 +1,221 @@
+package pubsub
+
+import (
+	"container/heap"
+	"time"
+)
+
+// The index of retained publications: which topics have one. The publications themselves are the caller's; a node
+// holds a number for one and, rarely, its expiry.
+
+// RetainedRef is the caller's number for a retained publication.
+type RetainedRef uint64
+
+// RetainedAt is a topic's retained publication.
+type RetainedAt struct {
+	Topic   string
+	Ref     RetainedRef
+	Expires time.Time // zero: never
+}
+
+// expiry is a place in the heap of retained publications that end.
+type expiry struct {
+	node *Node
+	at   int64 // unix nanoseconds
+	i    int
+}
+
+type expiryHeap []*expiry
+
+func (h expiryHeap) Len() int           { return len(h) }
+func (h expiryHeap) Less(i, j int) bool { return h[i].at < h[j].at }
+func (h expiryHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].i, h[j].i = i, j
+}
+
+// Push is for container/heap.
+func (h *expiryHeap) Push(x any) {
+	e := x.(*expiry)
+	e.i = len(*h)
+	*h = append(*h, e)
+}
+
+// Pop is for container/heap.
+func (h *expiryHeap) Pop() any {
+	last := len(*h) - 1
+	e := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return e
+}
+
+// SetRetained notes a topic's retained publication, in place of an earlier one, whose number it returns. expires is
+// zero for one that stays.
+func (t *Tree) SetRetained(topic string, ref RetainedRef, expires time.Time) (old RetainedRef, had bool, err error) {
+	if err := CheckLen(topic); err != nil {
+		return 0, false, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.ensure(topic)
+	old, had = n.ref, n.retained()
+	if !had {
+		t.use(n)
+		n.uses |= retainedBit
+		t.retained++
+	}
+	n.ref = ref
+	t.setExpiry(n, expires)
+	return old, had, nil
+}
+
+func (t *Tree) setExpiry(n *Node, expires time.Time) {
+	if n.ext != nil && n.ext.expiry != nil {
+		heap.Remove(&t.expiry, n.ext.expiry.i)
+		n.ext.expiry = nil
+	}
+	if expires.IsZero() {
+		n.dropExtIfEmpty()
+		return
+	}
+	e := &expiry{node: n, at: expires.UnixNano()}
+	n.needExt().expiry = e
+	heap.Push(&t.expiry, e)
+	if e.i == 0 {
+		t.signal()
+	}
+}
+
+// dropRetained is called with mu held, for a node that has one.
+func (t *Tree) dropRetained(n *Node) {
+	n.uses &^= retainedBit
+	n.ref = 0
+	t.setExpiry(n, time.Time{})
+	t.retained--
+	t.unuse(n)
+}
+
+// ClearRetained forgets a topic's retained publication and returns its number.
+func (t *Tree) ClearRetained(topic string) (RetainedRef, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.find(topic)
+	if n == nil || !n.retained() {
+		return 0, false
+	}
+	ref := n.ref
+	t.dropRetained(n)
+	return ref, true
+}
+
+// ClearRetainedIf forgets a topic's retained publication if it is still the one of that number: a newer one, published
+// while the caller removed the old one from its store, stays.
+func (t *Tree) ClearRetainedIf(topic string, ref RetainedRef) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.find(topic)
+	if n == nil || !n.retained() || n.ref != ref {
+		return false
+	}
+	t.dropRetained(n)
+	return true
+}
+
+// hasRetained leaves out what has expired and only waits to be removed.
+func (n *Node) hasRetained(now int64) bool {
+	return n.retained() && (n.ext == nil || n.ext.expiry == nil || n.ext.expiry.at > now)
+}
+
+func (n *Node) retainedAt(topic string) RetainedAt {
+	r := RetainedAt{Topic: topic, Ref: n.ref}
+	if n.ext != nil && n.ext.expiry != nil {
+		r.Expires = time.Unix(0, n.ext.expiry.at)
+	}
+	return r
+}
+
+// Retained returns a topic's retained publication.
+func (t *Tree) Retained(topic string) (RetainedAt, bool) {
+	now := t.clk.Now().UnixNano()
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := t.find(topic)
+	if n == nil || !n.hasRetained(now) {
+		return RetainedAt{}, false
+	}
+	return n.retainedAt(topic), true
+}
+
+// HasRetained reports whether a topic has a retained publication.
+func (t *Tree) HasRetained(topic string) bool {
+	_, ok := t.Retained(topic)
+	return ok
+}
+
+// RetainedCount is the number of retained publications.
+func (t *Tree) RetainedCount() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.retained
+}
+
+// RetainedMatching gives one page of the retained publications whose topics fit a filter. A page may be empty and
+// not the last; go on until Page.Done. WILDCARD(BLOCK) holds as in Match for a filter that is a subscription's; for
+// CLEAR TOPICSTR it does not, see RetainedForSub.
+func (t *Tree) RetainedMatching(f *Filter, p Page) ([]RetainedAt, Page) {
+	return t.retainedPage(f, p, false)
+}
+
+// RetainedForSub is RetainedMatching without what a WILDCARD(BLOCK) keeps from the filter: what a new subscription,
+// or MQSUBRQ, is sent.
+func (t *Tree) RetainedForSub(f *Filter, p Page) ([]RetainedAt, Page) {
+	return t.retainedPage(f, p, true)
+}
+
+func (t *Tree) retainedPage(f *Filter, p Page, blocks bool) ([]RetainedAt, Page) {
+	now := t.clk.Now().UnixNano()
+	var out []RetainedAt
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	p = t.walk(f, p, func(n *Node, _, _ int) (int, bool) {
+		if !n.hasRetained(now) || (blocks && f.wild && n.blockDepth() > f.lits) {
+			return 0, false
+		}
+		out = append(out, n.retainedAt(n.Topic()))
+		return 1, false
+	})
+	return out, p
+}
+
+// blockDepth is the depth of the nearest object with WILDCARD(BLOCK) at or above a node, 0 without one.
+func (n *Node) blockDepth() int {
+	for ; n.parent != nil; n = n.parent {
+		if n.ext != nil && n.ext.object != nil && n.ext.object.blocks() {
+			return n.depth()
+		}
+	}
+	return 0
+}
+
+// ExpireRetained forgets at most max retained publications that have expired, and returns them.
+func (t *Tree) ExpireRetained(now time.Time, max int) []RetainedAt {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []RetainedAt
+	for len(out) < min(max, reapChunk) && len(t.expiry) > 0 && t.expiry[0].at <= now.UnixNano() {
+		n := t.expiry[0].node
+		out = append(out, n.retainedAt(n.Topic()))
+		t.dropRetained(n)
+	}
+	return out
+}
+
+func (t *Tree) nextExpiry() (time.Time, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if len(t.expiry) == 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(0, t.expiry[0].at), true
+}

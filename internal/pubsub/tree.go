@@ -1,0 +1,262 @@
+package pubsub
+
+import (
+	"hash/maphash"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+)
+
+// Use is a reason for a topic to stay in the tree.
+type Use uint8
+
+const (
+	Admin      Use = iota // a topic object is tied to it
+	Subscriber            // a durable subscription, or a nondurable one that is open
+	Retained              // a retained publication
+	Publisher             // an open handle for output
+	numUses
+)
+
+// DefaultTreeLife is TREELIFE of a new queue manager.
+const DefaultTreeLife = 1800 * time.Second
+
+// Options of a tree.
+type Options struct {
+	Clock clock.Clock   // required
+	Life  time.Duration // TREELIFE; 0: unused topics stay. See SetLife
+}
+
+// Tree is the topic tree with everything that hangs on it. All methods may be called by several goroutines.
+type Tree struct {
+	clk  clock.Clock
+	seed maphash.Seed
+	life atomic.Int64 // nanoseconds
+	wake chan struct{}
+
+	mu       sync.RWMutex
+	root     *Node
+	nodes    int // without the root
+	objects  map[string]*Topic
+	idle     idleList
+	wild     wnode // trie of wildcard subscriptions
+	subs     int
+	retained int
+	expiry   expiryHeap
+	intern   [internSlots]string
+
+	gen   atomic.Uint64 // changes with whatever may change a match; only under mu
+	cache [cacheSlots]cacheSlot
+}
+
+const (
+	internSlots  = 4096
+	maxInternLen = 64 // longer levels are rarely shared
+)
+
+// New makes a tree that has only its root.
+func New(o Options) *Tree {
+	t := &Tree{
+		clk:     o.Clock,
+		seed:    maphash.MakeSeed(),
+		wake:    make(chan struct{}, 1),
+		root:    &Node{uses: 1}, // the root never goes
+		objects: map[string]*Topic{},
+	}
+	t.life.Store(int64(o.Life))
+	t.idle.init()
+	return t
+}
+
+func (t *Tree) hash(level string) uint32 { return uint32(maphash.String(t.seed, level) >> 32) }
+
+// shared returns a copy of a level that does not keep the whole topic string alive, and that is shared with earlier
+// equal ones as far as the intern cache still has them.
+func (t *Tree) shared(level string, h uint32) string {
+	if level == "" {
+		return ""
+	}
+	if len(level) > maxInternLen {
+		return strings.Clone(level)
+	}
+	p := &t.intern[h%internSlots]
+	if *p != level {
+		*p = strings.Clone(level)
+	}
+	return *p
+}
+
+// find returns the node of a topic string, or nil. Called with mu held.
+func (t *Tree) find(topic string) *Node { return t.findLevels(topic, topic != "") }
+
+// findLevels is find for a string that has levels if more says so; "" may then be the topic of one empty level.
+func (t *Tree) findLevels(topic string, more bool) *Node {
+	n := t.root
+	for more {
+		var level string
+		level, topic, more = nextLevel(topic)
+		if n.kids == nil {
+			return nil
+		}
+		if n = n.kids.find(t.hash(level), level); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+// ensure returns the node of a topic string and makes it and its ancestors if they are missing. A node made is
+// unused; the caller uses it or lets it go idle. Called with mu held for writing.
+func (t *Tree) ensure(topic string) *Node { return t.ensureLevels(topic, topic != "") }
+
+// ensureLevels is ensure with findLevels' meaning of more.
+func (t *Tree) ensureLevels(topic string, more bool) *Node {
+	n := t.root
+	for more {
+		var level string
+		level, topic, more = nextLevel(topic)
+		h := t.hash(level)
+		var c *Node
+		if n.kids == nil {
+			n.kids = &kids{}
+		} else {
+			c = n.kids.find(h, level)
+		}
+		if c == nil {
+			c = &Node{name: t.shared(level, h), parent: n, hash: h}
+			n.kids.add(c)
+			t.use(n)
+			t.nodes++
+		}
+		n = c
+	}
+	return n
+}
+
+// use counts a reason to stay.
+func (t *Tree) use(n *Node) {
+	if n.idle != nil {
+		t.idle.remove(n)
+	}
+	n.uses++
+}
+
+// unuse takes a reason back; with the last one the idle clock starts.
+func (t *Tree) unuse(n *Node) {
+	n.uses--
+	if n.uses&usesMask == 0 {
+		t.goIdle(n, t.clk.Now().UnixNano())
+	}
+}
+
+// Pin makes a topic used; it is made with its ancestors if it is missing. Each Pin needs its Unpin.
+func (t *Tree) Pin(topic string, why Use) (*Node, error) {
+	if err := CheckLen(topic); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.ensure(topic)
+	n.needExt().pins[why]++
+	t.use(n)
+	return n, nil
+}
+
+// Unpin takes a Pin back.
+func (t *Tree) Unpin(n *Node, why Use) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n.ext == nil || n.ext.pins[why] == 0 {
+		return
+	}
+	n.ext.pins[why]--
+	n.dropExtIfEmpty()
+	t.unuse(n)
+}
+
+// Touch makes a topic used for a moment, as MQPUT1 does: it is made if it is missing, and its idle clock starts anew.
+func (t *Tree) Touch(topic string) error {
+	if err := CheckLen(topic); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.ensure(topic)
+	t.use(n)
+	t.unuse(n)
+	return nil
+}
+
+// Has reports whether a topic is in the tree.
+func (t *Tree) Has(topic string) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.find(topic) != nil
+}
+
+// Count is TPCOUNT: the nodes of the tree, root included.
+func (t *Tree) Count() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.nodes + 1
+}
+
+// SubCount is the number of subscriptions of all kinds.
+func (t *Tree) SubCount() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.subs
+}
+
+// PubHandle is an open handle for output on a topic. Its counters are for TYPE(PUB).
+type PubHandle struct {
+	conn string // connection id, 48 hex digits
+	node *Node
+	pos  int // in node.ext.pubs; -1 when closed
+
+	numPubs atomic.Int64
+	lastPub atomic.Int64
+}
+
+// OpenPublisher counts a handle for output. conn is the hexadecimal connection id that DISPLAY shows as ACTCONN.
+func (t *Tree) OpenPublisher(topic, conn string) (*PubHandle, error) {
+	if err := CheckLen(topic); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.ensure(topic)
+	e := n.needExt()
+	p := &PubHandle{conn: conn, node: n, pos: len(e.pubs)}
+	e.pubs = append(e.pubs, p)
+	t.use(n)
+	return p, nil
+}
+
+// Published counts one publication.
+func (p *PubHandle) Published(now time.Time) {
+	p.numPubs.Add(1)
+	p.lastPub.Store(now.UnixNano())
+}
+
+// ClosePublisher takes a handle back. A second call does nothing.
+func (t *Tree) ClosePublisher(p *PubHandle) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p.pos < 0 {
+		return
+	}
+	n := p.node
+	e := n.ext
+	last := len(e.pubs) - 1
+	e.pubs[p.pos] = e.pubs[last]
+	e.pubs[p.pos].pos = p.pos
+	e.pubs[last] = nil
+	e.pubs = e.pubs[:last]
+	p.pos = -1
+	n.dropExtIfEmpty()
+	t.unuse(n)
+}

@@ -1,0 +1,258 @@
+package pubsub
+
+import (
+	"slices"
+	"strings"
+)
+
+// Paged walks over the topics that fit a filter. A walk goes down only where the filter can still match, so it costs
+// what it returns; and it holds the lock for pageVisits nodes at most, however many there are.
+
+const (
+	pageVisits = 1000
+	// sortedKids is how many children are shown by name. More are shown in the order of their hashes, because
+	// sorting a million names for each page would block everybody.
+	sortedKids = 1024
+	// PageRows is the most rows of a page when the caller names no number.
+	PageRows = 1000
+)
+
+// Page is a place in a walk. The zero value is the beginning.
+type Page struct {
+	Limit int // rows a page; 0 is PageRows
+
+	path    []step // of the node last visited, from below the root
+	started bool
+	off     int // rows of that node already given; -1: all
+	done    bool
+}
+
+// step is one level of the way down, with the order in which its siblings are walked.
+type step struct {
+	name   string
+	byName bool
+}
+
+// Done reports that a walk has reached its end.
+func (p Page) Done() bool { return p.done }
+
+// walker visits nodes in preorder.
+type walker struct {
+	t      *Tree
+	f      *Filter
+	rows   int // still wanted
+	visits int
+	resume []step // way to go on along; nil once it was reached
+	off    int
+	path   []step
+	out    Page
+	// emit is given a matching node and how many of its rows were given before. It says how many it gave now, at
+	// most max, and whether there are more.
+	emit func(n *Node, from, max int) (int, bool)
+}
+
+// walk runs one page of a walk. Called with mu held.
+func (t *Tree) walk(f *Filter, p Page, emit func(n *Node, from, max int) (int, bool)) Page {
+	limit := p.Limit
+	if limit <= 0 || limit > PageRows {
+		limit = PageRows
+	}
+	w := &walker{t: t, f: f, rows: limit, visits: pageVisits, emit: emit, off: -2}
+	if p.done {
+		return p
+	}
+	if p.started {
+		w.resume, w.off = p.path, p.off
+	}
+	w.out = Page{Limit: p.Limit}
+	if w.run() {
+		return Page{Limit: p.Limit, done: true}
+	}
+	return w.out
+}
+
+// run starts at the deepest node that every match is at or below.
+func (w *walker) run() bool {
+	f := w.f
+	if !f.wild {
+		if n := w.t.find(f.exact); n != nil {
+			return w.self(n, true)
+		}
+		return true
+	}
+	n := w.t.findLevels(f.lead, f.lits > 0)
+	if n == nil {
+		return true
+	}
+	var set []int32
+	if f.scheme == SchemeTopic {
+		set = f.enter(nil, int32(f.lits))
+	}
+	return w.node(n, set)
+}
+
+// stop notes where to go on.
+func (w *walker) stop(off int) bool {
+	w.out.path, w.out.started, w.out.off = slices.Clone(w.path), true, off
+	return false
+}
+
+// self gives a node's own rows. It returns false when the page is full.
+func (w *walker) self(n *Node, matches bool) bool {
+	from := 0
+	switch {
+	case w.off == -1: // all its rows were given by the page before
+		w.off = -2
+		return true
+	case w.off >= 0:
+		from = w.off
+		w.off = -2
+	}
+	w.visits--
+	if matches {
+		gave, more := w.emit(n, from, w.rows)
+		w.rows -= gave
+		if more {
+			return w.stop(from + gave)
+		}
+	}
+	if w.rows <= 0 || w.visits <= 0 {
+		return w.stop(-1)
+	}
+	return true
+}
+
+func (w *walker) matches(n *Node, set []int32) bool {
+	if w.f.scheme == SchemeChar {
+		return globMatch(w.f.glob, n.Topic())
+	}
+	return w.f.accepts(set)
+}
+
+// node visits n and what is below it.
+func (w *walker) node(n *Node, set []int32) bool {
+	depth := len(w.path)
+	resuming := depth < len(w.resume)
+	if !resuming {
+		w.resume = nil
+		if !w.self(n, w.matches(n, set)) {
+			return false
+		}
+	}
+	if n.kids == nil {
+		w.lost(depth)
+		return true
+	}
+	if w.f.scheme == SchemeTopic && !w.open(set) {
+		return w.named(n, set)
+	}
+	return w.all(n, set)
+}
+
+// lost gives up the way of the page before when its next node has gone: the walk goes on behind its place.
+func (w *walker) lost(depth int) {
+	if depth < len(w.resume) {
+		w.resume, w.off = nil, -2
+	}
+}
+
+// open reports whether a wildcard may take the next level.
+func (w *walker) open(set []int32) bool {
+	for _, p := range set {
+		if int(p) < len(w.f.kind) && w.f.kind[p] != literal {
+			return true
+		}
+	}
+	return false
+}
+
+// named goes down to the children that the filter names.
+func (w *walker) named(n *Node, set []int32) bool {
+	var names []string
+	for _, p := range set {
+		if int(p) < len(w.f.level) {
+			names = append(names, w.f.level[p])
+		}
+	}
+	slices.Sort(names)
+	depth := len(w.path)
+	resuming := depth < len(w.resume)
+	from := ""
+	if resuming {
+		from = w.resume[depth].name
+	}
+	for _, name := range slices.Compact(names) {
+		if name < from {
+			continue
+		}
+		if resuming && name != from {
+			w.lost(depth)
+		}
+		if c := n.kids.find(w.t.hash(name), name); c != nil && !w.down(c, set, true) {
+			return false
+		}
+		w.lost(depth)
+		resuming = false
+	}
+	w.lost(depth)
+	return true
+}
+
+// all goes down to every child that may match.
+func (w *walker) all(n *Node, set []int32) bool {
+	depth := len(w.path)
+	resuming := depth < len(w.resume)
+	byName := n.kids.n <= sortedKids
+	var from string
+	if resuming {
+		from, byName = w.resume[depth].name, w.resume[depth].byName
+	}
+	visit := func(c *Node) bool {
+		if resuming && c.name != from {
+			w.lost(depth)
+		}
+		ok := w.down(c, set, byName)
+		if ok {
+			w.lost(depth)
+		}
+		resuming = false
+		return ok
+	}
+	if !byName {
+		if resuming {
+			if !n.kids.from(w.t.hash(from), from, visit) {
+				return false
+			}
+		} else if !n.kids.each(visit) {
+			return false
+		}
+		w.lost(depth)
+		return true
+	}
+	list := n.kids.sorted()
+	if resuming {
+		i, _ := slices.BinarySearchFunc(list, from, func(c *Node, s string) int { return strings.Compare(c.name, s) })
+		list = list[i:]
+	}
+	for _, c := range list {
+		if !visit(c) {
+			return false
+		}
+	}
+	w.lost(depth)
+	return true
+}
+
+// down enters a child with the states its level leads to.
+func (w *walker) down(c *Node, set []int32, byName bool) bool {
+	if w.f.scheme == SchemeTopic {
+		if set = w.f.step(make([]int32, 0, 4), set, c.name); len(set) == 0 {
+			return true
+		}
+	}
+	depth := len(w.path)
+	w.path = append(w.path, step{c.name, byName})
+	ok := w.node(c, set)
+	w.path = w.path[:depth]
+	return ok
+}
