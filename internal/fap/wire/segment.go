@@ -1,0 +1,184 @@
+package wire
+
+import (
+	"encoding/binary"
+	"io"
+)
+
+// Magic is the kind of a segment header.
+type Magic byte
+
+const (
+	TSH  Magic = iota // before sharing is agreed, and always without sharing
+	TSHM              // conversation traffic on a shared socket
+	TSHC              // socket traffic on a shared socket
+)
+
+var magics = [...]string{"TSH ", "TSHM", "TSHC"}
+
+// Header sizes.
+const (
+	sizeTSH  = 28
+	sizeTSHM = 36
+)
+
+// DefaultTransmission is the usual maximum size of a segment with its header.
+const DefaultTransmission = 32748
+
+// MinTransmission is the smallest that we agree to: every fixed part of a call fits in its first segment.
+const MinTransmission = 2048
+
+// Header is the transmission segment header. The length, the conversation and the request are big-endian always.
+type Header struct {
+	Magic     Magic
+	EBCDIC    bool // eye-catcher in EBCDIC: a z/OS peer
+	Conv, Req uint32
+	Order     Order
+	Type      Type
+	Flags     byte
+	Flags2    byte
+	LUWID     [8]byte
+	Encoding  int32
+	CCSID     uint16
+}
+
+// Size is the number of bytes of the header.
+func (h *Header) Size() int {
+	if h.Magic == TSHM {
+		return sizeTSHM
+	}
+	return sizeTSH
+}
+
+// Codec returns what rules the segment's body; ok is false for an unknown CCSID.
+func (h *Header) Codec() (Codec, bool) {
+	t, ok := NewText(h.CCSID, h.Order.order())
+	return Codec{Order: h.Order, Text: t}, ok
+}
+
+// Append writes the header of a segment whose body has n bytes.
+func (h *Header) Append(dst []byte, n int) []byte {
+	if h.EBCDIC {
+		dst = append(dst, toEBCDIC(magics[h.Magic])...)
+	} else {
+		dst = append(dst, magics[h.Magic]...)
+	}
+	dst = binary.BigEndian.AppendUint32(dst, uint32(h.Size()+n))
+	if h.Magic == TSHM {
+		dst = binary.BigEndian.AppendUint32(dst, h.Conv)
+		dst = binary.BigEndian.AppendUint32(dst, h.Req)
+	}
+	o := h.Order.order()
+	dst = append(dst, byte(h.Order), byte(h.Type), h.Flags, h.Flags2)
+	dst = append(dst, h.LUWID[:]...)
+	dst = o.AppendUint32(dst, uint32(h.Encoding))
+	dst = o.AppendUint16(dst, h.CCSID)
+	return append(dst, 0, 0)
+}
+
+// readChunk bounds what is allocated ahead of the bytes that have arrived.
+const readChunk = 4096
+
+// ReadSegment reads one segment of at most max bytes. The body is fresh memory, and grows as bytes arrive: a peer that
+// announces much and sends little costs little. io.EOF means that the peer closed between two segments.
+func ReadSegment(r io.Reader, max int) (Header, []byte, error) {
+	var h Header
+	var fixed [sizeTSHM]byte
+	if _, err := io.ReadFull(r, fixed[:8]); err != nil {
+		return h, nil, err
+	}
+	if err := h.magic(fixed[:4]); err != nil {
+		return h, nil, err
+	}
+	total := binary.BigEndian.Uint32(fixed[4:])
+	if total < uint32(h.Size()) || total > uint32(max) {
+		return h, nil, &Error{Struct: "TSH", Off: 4, Why: BadLength}
+	}
+	if _, err := io.ReadFull(r, fixed[8:h.Size()]); err != nil {
+		return h, nil, unexpected(err)
+	}
+	if err := h.fields(fixed[8:h.Size()]); err != nil {
+		return h, nil, err
+	}
+	body, err := readBody(r, int(total)-h.Size())
+	return h, body, err
+}
+
+func (h *Header) magic(p []byte) error {
+	for i, m := range magics {
+		if string(p) == m {
+			h.Magic = Magic(i)
+			return nil
+		}
+		if string(p) == string(toEBCDIC(m)) {
+			h.Magic, h.EBCDIC = Magic(i), true
+			return nil
+		}
+	}
+	return &Error{Struct: "TSH", Why: BadStrucID}
+}
+
+func (h *Header) fields(p []byte) error {
+	if h.Magic == TSHM {
+		h.Conv, h.Req = binary.BigEndian.Uint32(p), binary.BigEndian.Uint32(p[4:])
+		p = p[8:]
+	}
+	h.Order = Order(p[0])
+	if h.Order != Big && h.Order != Little {
+		return &Error{Struct: "TSH", Off: h.Size() - len(p), Why: BadValue}
+	}
+	o := h.Order.order()
+	h.Type, h.Flags, h.Flags2 = Type(p[1]), p[2], p[3]
+	copy(h.LUWID[:], p[4:])
+	h.Encoding = int32(o.Uint32(p[12:]))
+	h.CCSID = o.Uint16(p[16:])
+	return nil
+}
+
+func readBody(r io.Reader, n int) ([]byte, error) {
+	body := make([]byte, min(n, readChunk))
+	got := 0
+	for got < n {
+		m, err := io.ReadFull(r, body[got:])
+		if got += m; err != nil {
+			return nil, unexpected(err)
+		}
+		if got < n {
+			body = append(body, make([]byte, min(n-got, len(body)))...)
+		}
+	}
+	return body, nil
+}
+
+// unexpected turns an end inside a segment into an error of its own.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// WriteMessage writes a body as one or more segments of at most max bytes.
+func WriteMessage(w io.Writer, h Header, body []byte, max int) error {
+	var buf [sizeTSHM]byte
+	room := max - h.Size()
+	flags := h.Flags &^ FlagWhole
+	for first := true; first || len(body) > 0; first = false {
+		part := body[:min(room, len(body))]
+		body = body[len(part):]
+		h.Flags = flags
+		if first {
+			h.Flags |= FlagFirst
+		}
+		if len(body) == 0 {
+			h.Flags |= FlagLast
+		}
+		if _, err := w.Write(h.Append(buf[:0], len(part))); err != nil {
+			return err
+		}
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
