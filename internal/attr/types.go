@@ -4,6 +4,8 @@
 // The rows are tables/*.tsv; go generate turns them into tables_gen.go. Nothing here behaves.
 package attr
 
+import "sync"
+
 // Kind is the object column of the tables: "QLOCAL", "QMGR", "CHANNEL(SDR)", "QSTATUS TYPE(HANDLE)".
 type Kind string
 
@@ -37,18 +39,21 @@ const (
 	Selector     // chooses objects, not stored
 )
 
-// EnumVal is one word of an enumeration. Num is its MQ constant; HasNum is false where there is none.
+// EnumVal is one word of an enumeration. Num is its MQ constant; HasNum is false where there is none. ShowOnly words are
+// shown, or choose objects on DISPLAY, but cannot be set.
 type EnumVal struct {
-	Word   string
-	Const  string
-	Num    int32
-	HasNum bool
+	Word     string
+	Const    string
+	Num      int32
+	HasNum   bool
+	ShowOnly bool
 }
 
 // Attr is one row: a keyword of one object kind.
 type Attr struct {
 	Name       string
 	Syn        []string // other spellings
+	Neg        string   // the NO form of a flag, "NOSHARE"; "" when it has none
 	Type       Type
 	Min, Max   int64
 	MaxLen     int // characters; for lists of one item
@@ -65,6 +70,8 @@ type Attr struct {
 	Scope      string // seed scope: c s0 … s4
 	Hidden     bool   // shown as asterisks
 	Positional bool   // the object's name
+	Generic    bool   // a name that may hold or end in *
+	AsText     bool   // hexadecimal digits that may also be given as characters in quotes
 	Doc        string
 }
 
@@ -75,7 +82,8 @@ const ListSep = "\x1f"
 type Schema struct {
 	Kind  Kind
 	Attrs []Attr
-	index map[string]int // keyword and synonyms → place in Attrs
+	once  sync.Once      // makes index
+	index map[string]int // keyword, synonyms and NO forms → place in Attrs
 }
 
 // Command is one MQSC command after parsing: every keyword is known, every value is in its canonical text and
@@ -122,7 +130,7 @@ type Filter struct {
 // Verb is one row of the command table: a verb with an object.
 type Verb struct {
 	Verb, Object string
-	Required     []string
+	Required     []string // "KEY"; "A|B" one of them; "A?K=V,W" A when K has one of the values (see Missing)
 	Optional     []string // keywords beside the object's own rows
 	Display      []string // attributes that DISPLAY takes
 	NeedName     NameRule
