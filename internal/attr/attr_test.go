@@ -3,8 +3,8 @@ package attr
 import "testing"
 
 func TestLookups(t *testing.T) {
-	s := SchemaOf("QLOCAL")
-	if s == nil {
+	s, ok := SchemaOf("QLOCAL")
+	if !ok {
 		t.Fatal("no QLOCAL")
 	}
 	a, ok := s.Lookup("MAXDEPTH")
@@ -18,7 +18,7 @@ func TestLookups(t *testing.T) {
 	if s.Attrs[0].Name != "QUEUE" || s.Attrs[1].Name != "TYPE" {
 		t.Errorf("print order begins %s %s", s.Attrs[0].Name, s.Attrs[1].Name)
 	}
-	if SchemaOf("NOSUCH") != nil {
+	if _, ok := SchemaOf("NOSUCH"); ok {
 		t.Error("a schema for NOSUCH")
 	}
 	for word, want := range map[string]string{"DEF": "DEFINE", "DIS": "DISPLAY", "DEL": "DELETE", "PING": "PING"} {

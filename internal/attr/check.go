@@ -24,6 +24,14 @@ func (a *Attr) CheckValue(raw []string, quoted bool) (string, error) {
 	return a.check(raw, quoted, false)
 }
 
+// CheckValue checks a value whose case is final, list items joined by ListSep, and returns its canonical text.
+func CheckValue(a *Attr, val string) (string, error) {
+	if a.IsList() || a.Type == TPair {
+		return a.check(strings.Split(val, ListSep), true, false)
+	}
+	return a.check([]string{val}, true, false)
+}
+
 // CheckShown is CheckValue for DISPLAY: it takes the words that are only shown too, TYPE(ALL) for one.
 func (a *Attr) CheckShown(raw []string, quoted bool) (string, error) {
 	return a.check(raw, quoted, true)

@@ -35,10 +35,10 @@ var (
 	unionBy = map[Kind]*Schema{}
 )
 
-// SchemaOf returns the rows of a kind, nil when there is no such kind. Beside the kinds of Kinds it knows "CHANNEL",
+// SchemaOf returns the rows of a kind. Beside the kinds of Kinds it knows "CHANNEL",
 // "AUTHINFO", "QUEUE", "QSTATUS" and "TPSTATUS" (the rows of all their types), "QCLUSTER", "TCLUSTER", and the options of a
 // command as "STOP CHANNEL".
-func SchemaOf(k Kind) *Schema {
+func SchemaOf(k Kind) (*Schema, bool) {
 	schemaOnce.Do(func() {
 		m := make(map[Kind]*Schema, len(schemas))
 		for i := range schemas {
@@ -47,14 +47,15 @@ func SchemaOf(k Kind) *Schema {
 		schemaIndex = m
 	})
 	if s := schemaIndex[k]; s != nil {
-		return s
+		return s, true
 	}
 	for _, a := range aliases {
 		if a[0] == k {
 			return SchemaOf(a[1])
 		}
 	}
-	return unionOf(k)
+	s := unionOf(k)
+	return s, s != nil
 }
 
 func unionOf(k Kind) *Schema {
@@ -235,8 +236,8 @@ func ForeignPlatform(object, keyword string) (platform string, ok bool) {
 
 type messageRow struct{ id, text string }
 
-// MessageText returns the template of a message; %1 %2 … stand for its inserts.
-func MessageText(id string) (string, bool) {
+// MessageTemplate returns the text of a message; %1 %2 … stand for its inserts.
+func MessageTemplate(id string) (string, bool) {
 	i := sort.Search(len(messages), func(i int) bool { return messages[i].id >= id })
 	if i < len(messages) && messages[i].id == id {
 		return messages[i].text, true
@@ -244,18 +245,18 @@ func MessageText(id string) (string, bool) {
 	return "", false
 }
 
-// Text returns the message's text with its inserts in place; a message without text gives its inserts alone.
-func (m Message) Text() string {
-	t, ok := MessageText(m.ID)
+// MessageText returns the text of a message with its inserts in place. An id without a text gives its inserts alone.
+func MessageText(id string, inserts ...string) string {
+	t, ok := MessageTemplate(id)
 	if !ok {
-		return strings.Join(m.Inserts, " ")
+		return strings.Join(inserts, " ")
 	}
 	var b strings.Builder
 	for i := 0; i < len(t); i++ {
 		if t[i] == '%' && i+1 < len(t) && t[i+1] >= '1' && t[i+1] <= '9' {
 			i++
-			if n := int(t[i] - '1'); n < len(m.Inserts) {
-				b.WriteString(m.Inserts[n])
+			if n := int(t[i] - '1'); n < len(inserts) {
+				b.WriteString(inserts[n])
 			}
 			continue
 		}
@@ -263,6 +264,9 @@ func (m Message) Text() string {
 	}
 	return b.String()
 }
+
+// Text returns the message's text with its inserts in place.
+func (m Message) Text() string { return MessageText(m.ID, m.Inserts...) }
 
 // KeyValue is an attribute with its canonical value.
 type KeyValue struct{ Key, Val string }

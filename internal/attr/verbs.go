@@ -28,6 +28,9 @@ func ObjectsFor(verb string) []string {
 	return out
 }
 
+// ObjectWords is ObjectsFor.
+func ObjectWords(verb string) []string { return ObjectsFor(verb) }
+
 // VerbWords returns the verbs, each once, in table order.
 func VerbWords() []string {
 	var out []string
@@ -73,8 +76,8 @@ func CanonObject(word string) (string, bool) {
 // common options. It does not say that the keyword is allowed; that is Allows.
 func (v *Verb) Attr(k Kind, keyword string) (*Attr, bool) {
 	for _, kind := range [...]Kind{Kind(v.Verb + " " + v.Object), k, v.rowsOf(), commonKind} {
-		s := SchemaOf(kind)
-		if s == nil {
+		s, ok := SchemaOf(kind)
+		if !ok {
 			continue
 		}
 		if a, ok := s.Lookup(keyword); ok {
@@ -104,8 +107,8 @@ func (v *Verb) Allows(k Kind, keyword string) bool {
 	}
 	switch v.Verb {
 	case "DEFINE", "SET", "ALTER":
-		s := SchemaOf(k)
-		if s == nil {
+		s, ok := SchemaOf(k)
+		if !ok {
 			return v.listed(a)
 		}
 		if row, ok := s.Lookup(keyword); ok {
@@ -114,7 +117,8 @@ func (v *Verb) Allows(k Kind, keyword string) bool {
 			}
 			return row.Define != No
 		}
-		return v.listed(a) && SchemaOf(Kind(v.Verb+" "+v.Object)) != nil
+		_, own := SchemaOf(Kind(v.Verb + " " + v.Object))
+		return own && v.listed(a)
 	case "DISPLAY":
 		if keyword == "ALL" || keyword == "WHERE" {
 			return true
