@@ -9,6 +9,8 @@ import (
 	"github.com/qmgrd/qmgrd/internal/clock"
 )
 
+var clockZero time.Time
+
 func newTree(t testing.TB, life time.Duration) (*Tree, *clock.Fake) {
 	t.Helper()
 	clk := clock.NewFake(time.Unix(1_700_000_000, 0))

@@ -1,0 +1,158 @@
+package pubsub
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a new queue manager has.
+func supplied(t *testing.T, tr *Tree) {
+	t.Helper()
+	must(t, tr.SetTopic(BaseTopic, "", &Attrs{
+		DURSUB: "YES", PUB: "ENABLED", SUB: "ENABLED", DEFPSIST: "NO", DEFPRTY: "0", DEFPRESP: "SYNC", PMSGDLV: "ALLDUR",
+		NPMSGDLV: "ALLAVAIL", PUBSCOPE: "ALL", SUBSCOPE: "ALL", WILDCARD: "PASSTHRU", MCAST: "DISABLED", USEDLQ: "YES",
+		MDURMDL: "SYSTEM.DURABLE.MODEL.QUEUE", MNDURMDL: "SYSTEM.NDURABLE.MODEL.QUEUE", CLROUTE: "DIRECT", PROXYSUB: "FIRSTUSE",
+	}))
+	must(t, tr.SetTopic("SYSTEM.DEFAULT.TOPIC", "", &Attrs{}))
+	must(t, tr.SetTopic("SYSTEM.BROKER.DEFAULT.STREAM", "", &Attrs{WILDCARD: "BLOCK", PUB: "DISABLED"}))
+	must(t, tr.SetTopic("SYSTEM.ADMIN.TOPIC", "$SYS/MQ", &Attrs{WILDCARD: "BLOCK", PUBSCOPE: "QMGR", SUBSCOPE: "QMGR"}))
+}
+
+func TestAttributesAreInherited(t *testing.T) {
+	tr, _ := newTree(t, 0)
+	for a := Attr(0); a < NumAttrs; a++ { // built-in values, with no object at all
+		if v := tr.Resolve("x", a); v != builtin[a] || v == asParent {
+			t.Errorf("%s(%s)", a, v)
+		}
+		if b, ok := AttrByName(a.String()); !ok || b != a {
+			t.Errorf("%s is not found by name", a)
+		}
+	}
+	supplied(t, tr)
+	if r := one(t, tr, ""); r.Admin != BaseTopic || r.Attrs[PUB] != "ENABLED" || r.Attrs[WILDCARD] != "PASSTHRU" {
+		t.Fatalf("the root shows %+v", r)
+	}
+	must(t, tr.SetTopic("A", "a", &Attrs{PUB: "DISABLED", DEFPRTY: "3", PMSGDLV: "ALL", CLUSTER: "C1", CLROUTE: "TOPICHOST", WILDCARD: "BLOCK", PROXYSUB: "FORCE", MDURMDL: "MY.MODEL"}))
+	must(t, tr.SetTopic("AB", "a/b", &Attrs{PUB: asParent, DEFPRTY: asParent, PMSGDLV: "ALLAVAIL", CLROUTE: "DIRECT", MDURMDL: ""}))
+	must(t, tr.SetTopic("ABC", "a/b/c", &Attrs{PUB: "ENABLED", CLUSTER: "C2", CAPEXPRY: "50"}))
+	for _, c := range []struct {
+		topic string
+		a     Attr
+		want  string
+	}{
+		{"a", PUB, "DISABLED"}, {"a/b", PUB, "DISABLED"}, {"a/b/c", PUB, "ENABLED"}, {"a/b/c/d", PUB, "ENABLED"},
+		{"a/x/y", PUB, "DISABLED"}, {"b", PUB, "ENABLED"}, {"a/b", DEFPRTY, "3"}, {"", DEFPRTY, "0"},
+		{"a/b/x", PMSGDLV, "ALLAVAIL"}, {"a/x", PMSGDLV, "ALL"}, {"a/b/c/d", MDURMDL, "MY.MODEL"},
+		{"x", MDURMDL, "SYSTEM.DURABLE.MODEL.QUEUE"}, {"a", WILDCARD, "BLOCK"}, {"a/b", WILDCARD, "PASSTHRU"},
+		{"a/x", WILDCARD, "PASSTHRU"}, {"a", PROXYSUB, "FORCE"}, {"a/x", PROXYSUB, "FIRSTUSE"},
+		{"a/b", CLUSTER, "C1"}, {"a/b", CLROUTE, "TOPICHOST"}, {"a/b/c", CLUSTER, "C2"}, {"a/b/c", CLROUTE, "DIRECT"},
+		{"x", CLUSTER, ""}, {"x", CLROUTE, "NONE"}, {"a/b/c/d", CAPEXPRY, "50"}, {"a", CAPEXPRY, "NOLIMIT"},
+		{"$SYS/MQ/INFO", PUBSCOPE, "QMGR"},
+	} {
+		if got := tr.Resolve(c.topic, c.a); got != c.want {
+			t.Errorf("%q %s(%s), want %s", c.topic, c.a, got, c.want)
+		}
+		if got := tr.ResolveAll(c.topic)[c.a]; got != c.want {
+			t.Errorf("%q %s(%s) in all, want %s", c.topic, c.a, got, c.want)
+		}
+	}
+	if got := tr.Objects(nil, "a/b/c/d"); !slices.Equal(got, []string{"ABC", "AB", "A", BaseTopic}) {
+		t.Errorf("objects above: %q", got)
+	}
+	must(t, tr.SetTopic("A", "a", &Attrs{PUB: "ENABLED"})) // ALTER
+	if tr.Resolve("a/b", PUB) != "ENABLED" {
+		t.Error("ALTER TOPIC is not seen below")
+	}
+	tr.DeleteTopic("A")
+	tr.DeleteTopic("A")
+	if tr.Resolve("a/b", DEFPRTY) != "0" {
+		t.Error("DELETE TOPIC is not seen below")
+	}
+	must(t, tr.Check())
+}
+
+func TestOneObjectPerTopic(t *testing.T) {
+	tr, _ := newTree(t, 0)
+	supplied(t, tr)
+	must(t, tr.SetTopic("A", "a", &Attrs{}))
+	for _, err := range []error{tr.SetTopic("B", "a", &Attrs{}), tr.SetTopic("A", "b", &Attrs{})} {
+		var e *Error
+		if !errors.As(err, &e) || e.RC != RCObjectExists {
+			t.Errorf("%v", err)
+		}
+	}
+	if tr.TopicInUse("a") != "A" || tr.TopicInUse("b") != "" || tr.TopicInUse("") != "" {
+		t.Error("TopicInUse")
+	}
+	if tr.Has("b") {
+		t.Error("a refused object left a topic")
+	}
+	must(t, tr.Check())
+}
+
+func TestWildcardBlock(t *testing.T) {
+	tr, _ := newTree(t, 0)
+	supplied(t, tr)
+	must(t, tr.SetTopic("FB", "sport/football", &Attrs{WILDCARD: "BLOCK"}))
+	for _, s := range []string{"#", "sport/#", "sport/+/goal", "+/football/#", "sport/football/#", "sport/football/+", "sport/football/goal", "sport/football"} {
+		subscribe(t, tr, s)
+	}
+	for _, s := range []string{"sport/foot*", "sport/football/*", "*"} {
+		must(t, tr.Subscribe(&Sub{Topic: s, Name: s, Scheme: SchemeChar}))
+	}
+	for topic, want := range map[string][]string{
+		"sport/football/goal": {"sport/football/#", "sport/football/+", "sport/football/goal", "sport/football/*"},
+		"sport/football":      {"sport/football", "sport/football/#"},
+		"sport/footballs":     {"#", "sport/#", "sport/foot*", "*"},
+		"sport/tennis/goal":   {"#", "sport/#", "sport/+/goal", "*"},
+		"$SYS/MQ/INFO/x":      nil,
+		"":                    {"#", "*"},
+	} {
+		slices.Sort(want)
+		if got := names(tr.Match(nil, topic)); !slices.Equal(got, want) {
+			t.Errorf("%q goes to %q, want %q", topic, got, want)
+		}
+	}
+	// The same for what is retained; CLEAR is not held up.
+	for _, s := range []string{"sport/football/goal", "sport/tennis"} {
+		_, _, err := tr.SetRetained(s, 1, clockZero)
+		must(t, err)
+	}
+	f := filter(t, "sport/#", SchemeTopic)
+	if got, p := tr.RetainedForSub(f, Page{}); len(got) != 1 || got[0].Topic != "sport/tennis" || !p.Done() {
+		t.Errorf("a new subscription gets %v", got)
+	}
+	if got, _ := tr.RetainedMatching(f, Page{}); len(got) != 2 || tr.RetainedCount() != 2 {
+		t.Errorf("CLEAR sees %v", got)
+	}
+	if got, _ := tr.RetainedMatching(filter(t, "sport/foot*l", SchemeChar), Page{}); len(got) != 1 {
+		t.Errorf("a filter of characters sees %v", got)
+	}
+	// PASSTHRU again.
+	must(t, tr.SetTopic("FB", "sport/football", &Attrs{WILDCARD: "PASSTHRU"}))
+	if got := names(tr.Match(nil, "sport/football")); !slices.Contains(got, "#") || len(got) != 7 {
+		t.Errorf("after ALTER it goes to %q", got)
+	}
+}
+
+func TestSubLevels(t *testing.T) {
+	tr, _ := newTree(t, 0)
+	for name, level := range map[string]uint8{"last": 0, "plain": 1, "plain2": 1, "filter": 5} {
+		must(t, tr.Subscribe(&Sub{Topic: "a", Name: name, Level: level}))
+	}
+	got := tr.Match(nil, "a")
+	for level, want := range map[uint8]string{9: "filter", 5: "filter", 4: "plain plain2", 1: "plain plain2", 0: "last"} {
+		if s := strings.Join(names(AtLevel(got, level)), " "); s != want {
+			t.Errorf("level %d goes to %q, want %q", level, s, want)
+		}
+	}
+	if n := AtLevel(nil, 9); len(n) != 0 {
+		t.Error("nobody is somebody")
+	}
+	var e *Error
+	if err := tr.Subscribe(&Sub{Topic: "a", Level: 10}); !errors.As(err, &e) || e.RC != RCOptions {
+		t.Errorf("level 10: %v", err)
+	}
+}
