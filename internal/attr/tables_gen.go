@@ -4,7 +4,7 @@ package attr
 
 import "github.com/qmgrd/qmgrd/internal/mqi"
 
-var enum0 = [...]EnumVal{
+var enum0 = []EnumVal{
 	{Word: "QLOCAL", Const: "MQQT_LOCAL", Num: mqi.MQQT_LOCAL, HasNum: true},
 	{Word: "QMODEL", Const: "MQQT_MODEL", Num: mqi.MQQT_MODEL, HasNum: true},
 	{Word: "QALIAS", Const: "MQQT_ALIAS", Num: mqi.MQQT_ALIAS, HasNum: true},
@@ -13,80 +13,85 @@ var enum0 = [...]EnumVal{
 	{Word: "ALL", Const: "MQQT_ALL", Num: mqi.MQQT_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum1 = [...]EnumVal{
+var enum1 = []EnumVal{
 	{Word: "QMGR", Const: "MQMON_Q_MGR", Num: mqi.MQMON_Q_MGR, HasNum: true},
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 	{Word: "ON", Const: "MQMON_ON", Num: mqi.MQMON_ON, HasNum: true},
 }
 
-var enum2 = [...]EnumVal{
+var enum2 = []EnumVal{
 	{Word: "NOLIMIT", Const: "MQCEX_NOLIMIT", Num: mqi.MQCEX_NOLIMIT, HasNum: true},
 }
 
-var enum3 = [...]EnumVal{
+var enum3 = []EnumVal{
 	{Word: "QALIAS", Const: "MQCQT_ALIAS_Q", Num: mqi.MQCQT_ALIAS_Q, HasNum: true},
 	{Word: "QLOCAL", Const: "MQCQT_LOCAL_Q", Num: mqi.MQCQT_LOCAL_Q, HasNum: true},
 	{Word: "QMGR", Const: "MQCQT_Q_MGR_ALIAS", Num: mqi.MQCQT_Q_MGR_ALIAS, HasNum: true},
 	{Word: "QREMOTE", Const: "MQCQT_REMOTE_Q", Num: mqi.MQCQT_REMOTE_Q, HasNum: true},
 }
 
-var enum4 = [...]EnumVal{
+var enum4 = []EnumVal{
 	{Word: "QMGR", Const: "MQCLWL_USEQ_AS_Q_MGR", Num: mqi.MQCLWL_USEQ_AS_Q_MGR, HasNum: true},
 	{Word: "ANY", Const: "MQCLWL_USEQ_ANY", Num: mqi.MQCLWL_USEQ_ANY, HasNum: true},
 	{Word: "LOCAL", Const: "MQCLWL_USEQ_LOCAL", Num: mqi.MQCLWL_USEQ_LOCAL, HasNum: true},
 }
 
-var enum5 = [...]EnumVal{
+var enum5 = []EnumVal{
 	{Word: "OPEN", Const: "MQBND_BIND_ON_OPEN", Num: mqi.MQBND_BIND_ON_OPEN, HasNum: true},
 	{Word: "NOTFIXED", Const: "MQBND_BIND_NOT_FIXED", Num: mqi.MQBND_BIND_NOT_FIXED, HasNum: true},
 	{Word: "GROUP", Const: "MQBND_BIND_ON_GROUP", Num: mqi.MQBND_BIND_ON_GROUP, HasNum: true},
 }
 
-var enum6 = [...]EnumVal{
+var enum6 = []EnumVal{
 	{Word: "NO", Const: "MQPER_NOT_PERSISTENT", Num: mqi.MQPER_NOT_PERSISTENT, HasNum: true},
 	{Word: "YES", Const: "MQPER_PERSISTENT", Num: mqi.MQPER_PERSISTENT, HasNum: true},
 }
 
-var enum7 = [...]EnumVal{
+var enum7 = []EnumVal{
 	{Word: "SYNC", Const: "MQPRT_SYNC_RESPONSE", Num: mqi.MQPRT_SYNC_RESPONSE, HasNum: true},
 	{Word: "ASYNC", Const: "MQPRT_ASYNC_RESPONSE", Num: mqi.MQPRT_ASYNC_RESPONSE, HasNum: true},
 }
 
-var enum8 = [...]EnumVal{
+var enum8 = []EnumVal{
 	{Word: "NO", Const: "MQREADA_NO", Num: mqi.MQREADA_NO, HasNum: true},
 	{Word: "YES", Const: "MQREADA_YES", Num: mqi.MQREADA_YES, HasNum: true},
 	{Word: "DISABLED", Const: "MQREADA_DISABLED", Num: mqi.MQREADA_DISABLED, HasNum: true},
 }
 
-var enum9 = [...]EnumVal{
+var enum9 = []EnumVal{
 	{Word: "SHARED", Const: "MQOO_INPUT_SHARED", Num: mqi.MQOO_INPUT_SHARED, HasNum: true},
 	{Word: "EXCL", Const: "MQOO_INPUT_EXCLUSIVE", Num: mqi.MQOO_INPUT_EXCLUSIVE, HasNum: true},
 }
 
-var enum10 = [...]EnumVal{
+var enum10 = []EnumVal{
 	{Word: "PREDEFINED", Const: "MQQDT_PREDEFINED", Num: mqi.MQQDT_PREDEFINED, HasNum: true},
 	{Word: "PERMDYN", Const: "MQQDT_PERMANENT_DYNAMIC", Num: mqi.MQQDT_PERMANENT_DYNAMIC, HasNum: true},
 	{Word: "TEMPDYN", Const: "MQQDT_TEMPORARY_DYNAMIC", Num: mqi.MQQDT_TEMPORARY_DYNAMIC, HasNum: true},
 	{Word: "SHAREDYN", Const: "MQQDT_SHARED_DYNAMIC", Num: mqi.MQQDT_SHARED_DYNAMIC, HasNum: true},
 }
 
-var enum11 = [...]EnumVal{
+var enum11 = []EnumVal{
 	{Word: "NO", Const: "MQDL_NOT_SUPPORTED", Num: mqi.MQDL_NOT_SUPPORTED, HasNum: true},
 	{Word: "YES", Const: "MQDL_SUPPORTED", Num: mqi.MQDL_SUPPORTED, HasNum: true},
 }
 
-var enum12 = [...]EnumVal{
+var enum12 = []EnumVal{
 	{Word: "ENABLED", Const: "MQQA_GET_ALLOWED", Num: mqi.MQQA_GET_ALLOWED, HasNum: true},
 	{Word: "DISABLED", Const: "MQQA_GET_INHIBITED", Num: mqi.MQQA_GET_INHIBITED, HasNum: true},
 }
 
-var enum13 = [...]EnumVal{
+var enum13 = []EnumVal{
+	{Word: "YES", Const: "MQQA_BACKOUT_HARDENED", Num: mqi.MQQA_BACKOUT_HARDENED, HasNum: true},
+	{Word: "NO", Const: "MQQA_BACKOUT_NOT_HARDENED", Num: mqi.MQQA_BACKOUT_NOT_HARDENED, HasNum: true},
+}
+
+var enum14 = []EnumVal{
 	{Word: "QMGR", Const: "MQIMGRCOV_AS_Q_MGR", Num: mqi.MQIMGRCOV_AS_Q_MGR, HasNum: true},
 	{Word: "YES", Const: "MQIMGRCOV_YES", Num: mqi.MQIMGRCOV_YES, HasNum: true},
 	{Word: "NO", Const: "MQIMGRCOV_NO", Num: mqi.MQIMGRCOV_NO, HasNum: true},
 }
 
-var enum14 = [...]EnumVal{
+var enum15 = []EnumVal{
 	{Word: "NONE", Const: "MQIT_NONE", Num: mqi.MQIT_NONE, HasNum: true},
 	{Word: "MSGID", Const: "MQIT_MSG_ID", Num: mqi.MQIT_MSG_ID, HasNum: true},
 	{Word: "CORRELID", Const: "MQIT_CORREL_ID", Num: mqi.MQIT_CORREL_ID, HasNum: true},
@@ -94,11 +99,11 @@ var enum14 = [...]EnumVal{
 	{Word: "GROUPID", Const: "MQIT_GROUP_ID", Num: mqi.MQIT_GROUP_ID, HasNum: true},
 }
 
-var enum15 = [...]EnumVal{
+var enum16 = []EnumVal{
 	{Word: "DEFAULT", Const: "MQQFS_DEFAULT", Num: mqi.MQQFS_DEFAULT, HasNum: true},
 }
 
-var enum16 = [...]EnumVal{
+var enum17 = []EnumVal{
 	{Word: "QMGR", Const: "MQMON_Q_MGR", Num: mqi.MQMON_Q_MGR, HasNum: true},
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 	{Word: "LOW", Const: "MQMON_LOW", Num: mqi.MQMON_LOW, HasNum: true},
@@ -106,35 +111,40 @@ var enum16 = [...]EnumVal{
 	{Word: "HIGH", Const: "MQMON_HIGH", Num: mqi.MQMON_HIGH, HasNum: true},
 }
 
-var enum17 = [...]EnumVal{
+var enum18 = []EnumVal{
 	{Word: "PRIORITY", Const: "MQMDS_PRIORITY", Num: mqi.MQMDS_PRIORITY, HasNum: true},
 	{Word: "FIFO", Const: "MQMDS_FIFO", Num: mqi.MQMDS_FIFO, HasNum: true},
 }
 
-var enum18 = [...]EnumVal{
+var enum19 = []EnumVal{
+	{Word: "YES", Const: "MQTC_ON", Num: mqi.MQTC_ON, HasNum: true},
+	{Word: "NO", Const: "MQTC_OFF", Num: mqi.MQTC_OFF, HasNum: true},
+}
+
+var enum20 = []EnumVal{
 	{Word: "NORMAL", Const: "MQNPM_CLASS_NORMAL", Num: mqi.MQNPM_CLASS_NORMAL, HasNum: true},
 	{Word: "HIGH", Const: "MQNPM_CLASS_HIGH", Num: mqi.MQNPM_CLASS_HIGH, HasNum: true},
 }
 
-var enum19 = [...]EnumVal{
+var enum21 = []EnumVal{
 	{Word: "QMGR", Const: "MQOTEL_PCTL_QMGR", Num: mqi.MQOTEL_PCTL_QMGR, HasNum: true},
 	{Word: "MANUAL", Const: "MQOTEL_PCTL_MANUAL", Num: mqi.MQOTEL_PCTL_MANUAL, HasNum: true},
 	{Word: "AUTO", Const: "MQOTEL_PCTL_AUTO", Num: mqi.MQOTEL_PCTL_AUTO, HasNum: true},
 }
 
-var enum20 = [...]EnumVal{
+var enum22 = []EnumVal{
 	{Word: "QMGR", Const: "MQOTEL_TRACE_QMGR", Num: mqi.MQOTEL_TRACE_QMGR, HasNum: true},
 	{Word: "OFF", Const: "MQOTEL_TRACE_OFF", Num: mqi.MQOTEL_TRACE_OFF, HasNum: true},
 	{Word: "ON", Const: "MQOTEL_TRACE_ON", Num: mqi.MQOTEL_TRACE_ON, HasNum: true},
 	{Word: "NONE", Const: "MQOTEL_TRACE_NONE", Num: mqi.MQOTEL_TRACE_NONE, HasNum: true},
 }
 
-var enum21 = [...]EnumVal{
+var enum23 = []EnumVal{
 	{Word: "ENABLED", Const: "MQQA_PUT_ALLOWED", Num: mqi.MQQA_PUT_ALLOWED, HasNum: true},
 	{Word: "DISABLED", Const: "MQQA_PUT_INHIBITED", Num: mqi.MQQA_PUT_INHIBITED, HasNum: true},
 }
 
-var enum22 = [...]EnumVal{
+var enum24 = []EnumVal{
 	{Word: "COMPAT", Const: "MQPROP_COMPATIBILITY", Num: mqi.MQPROP_COMPATIBILITY, HasNum: true},
 	{Word: "NONE", Const: "MQPROP_NONE", Num: mqi.MQPROP_NONE, HasNum: true},
 	{Word: "ALL", Const: "MQPROP_ALL", Num: mqi.MQPROP_ALL, HasNum: true},
@@ -142,17 +152,17 @@ var enum22 = [...]EnumVal{
 	{Word: "V6COMPAT", Const: "MQPROP_V6COMPAT", Num: mqi.MQPROP_V6COMPAT, HasNum: true},
 }
 
-var enum23 = [...]EnumVal{
+var enum25 = []EnumVal{
 	{Word: "DISABLED", Const: "MQEVR_DISABLED", Num: mqi.MQEVR_DISABLED, HasNum: true},
 	{Word: "ENABLED", Const: "MQEVR_ENABLED", Num: mqi.MQEVR_ENABLED, HasNum: true},
 }
 
-var enum24 = [...]EnumVal{
+var enum26 = []EnumVal{
 	{Word: "ENABLED", Const: "MQEVR_ENABLED", Num: mqi.MQEVR_ENABLED, HasNum: true},
 	{Word: "DISABLED", Const: "MQEVR_DISABLED", Num: mqi.MQEVR_DISABLED, HasNum: true},
 }
 
-var enum25 = [...]EnumVal{
+var enum27 = []EnumVal{
 	{Word: "QMGR", Const: "MQQSGD_Q_MGR", Num: mqi.MQQSGD_Q_MGR, HasNum: true},
 	{Word: "COPY", Const: "MQQSGD_COPY", Num: mqi.MQQSGD_COPY, HasNum: true},
 	{Word: "SHARED", Const: "MQQSGD_SHARED", Num: mqi.MQQSGD_SHARED, HasNum: true},
@@ -162,175 +172,190 @@ var enum25 = [...]EnumVal{
 	{Word: "PRIVATE", Const: "MQQSGD_PRIVATE", Num: mqi.MQQSGD_PRIVATE, HasNum: true, ShowOnly: true},
 }
 
-var enum26 = [...]EnumVal{
+var enum28 = []EnumVal{
 	{Word: "NONE", Const: "MQQSIE_NONE", Num: mqi.MQQSIE_NONE, HasNum: true},
 	{Word: "OK", Const: "MQQSIE_OK", Num: mqi.MQQSIE_OK, HasNum: true},
 	{Word: "HIGH", Const: "MQQSIE_HIGH", Num: mqi.MQQSIE_HIGH, HasNum: true},
 }
 
-var enum27 = [...]EnumVal{
+var enum29 = []EnumVal{
 	{Word: "QMGR", Const: "MQSCO_Q_MGR", Num: mqi.MQSCO_Q_MGR, HasNum: true},
 	{Word: "CELL", Const: "MQSCO_CELL", Num: mqi.MQSCO_CELL, HasNum: true},
 }
 
-var enum28 = [...]EnumVal{
+var enum30 = []EnumVal{
+	{Word: "YES", Const: "MQQA_SHAREABLE", Num: mqi.MQQA_SHAREABLE, HasNum: true},
+	{Word: "NO", Const: "MQQA_NOT_SHAREABLE", Num: mqi.MQQA_NOT_SHAREABLE, HasNum: true},
+}
+
+var enum31 = []EnumVal{
 	{Word: "BESTEF", Const: "MQST_BEST_EFFORT", Num: mqi.MQST_BEST_EFFORT, HasNum: true},
 	{Word: "MUSTDUP", Const: "MQST_MUST_DUP", Num: mqi.MQST_MUST_DUP, HasNum: true},
 }
 
-var enum29 = [...]EnumVal{
+var enum32 = []EnumVal{
 	{Word: "FIRST", Const: "MQTT_FIRST", Num: mqi.MQTT_FIRST, HasNum: true},
 	{Word: "EVERY", Const: "MQTT_EVERY", Num: mqi.MQTT_EVERY, HasNum: true},
 	{Word: "DEPTH", Const: "MQTT_DEPTH", Num: mqi.MQTT_DEPTH, HasNum: true},
 	{Word: "NONE", Const: "MQTT_NONE", Num: mqi.MQTT_NONE, HasNum: true},
 }
 
-var enum30 = [...]EnumVal{
+var enum33 = []EnumVal{
 	{Word: "NORMAL", Const: "MQUS_NORMAL", Num: mqi.MQUS_NORMAL, HasNum: true},
 	{Word: "XMITQ", Const: "MQUS_TRANSMISSION", Num: mqi.MQUS_TRANSMISSION, HasNum: true},
 }
 
-var enum31 = [...]EnumVal{
+var enum34 = []EnumVal{
+	{Word: "YES", Const: "MQFC_YES", Num: mqi.MQFC_YES, HasNum: true},
+	{Word: "NO", Const: "MQFC_NO", Num: mqi.MQFC_NO, HasNum: true},
+}
+
+var enum35 = []EnumVal{
+	{Word: "YES", Const: "MQRP_YES", Num: mqi.MQRP_YES, HasNum: true},
+	{Word: "NO", Const: "MQRP_NO", Num: mqi.MQRP_NO, HasNum: true},
+}
+
+var enum36 = []EnumVal{
 	{Word: "PREDEFINED", Const: "MQQDT_PREDEFINED", Num: mqi.MQQDT_PREDEFINED, HasNum: true, ShowOnly: true},
 	{Word: "PERMDYN", Const: "MQQDT_PERMANENT_DYNAMIC", Num: mqi.MQQDT_PERMANENT_DYNAMIC, HasNum: true},
 	{Word: "TEMPDYN", Const: "MQQDT_TEMPORARY_DYNAMIC", Num: mqi.MQQDT_TEMPORARY_DYNAMIC, HasNum: true},
 	{Word: "SHAREDYN", Const: "MQQDT_SHARED_DYNAMIC", Num: mqi.MQQDT_SHARED_DYNAMIC, HasNum: true},
 }
 
-var enum32 = [...]EnumVal{
+var enum37 = []EnumVal{
 	{Word: "QUEUE", Const: "MQOT_Q", Num: mqi.MQOT_Q, HasNum: true},
 	{Word: "TOPIC", Const: "MQOT_TOPIC", Num: mqi.MQOT_TOPIC, HasNum: true},
 }
 
-var enum33 = [...]EnumVal{
+var enum38 = []EnumVal{
 	{Word: "DISABLED", Const: "MQMON_DISABLED", Num: mqi.MQMON_DISABLED, HasNum: true},
 	{Word: "ENABLED", Const: "MQMON_ENABLED", Num: mqi.MQMON_ENABLED, HasNum: true},
 }
 
-var enum34 = [...]EnumVal{
+var enum39 = []EnumVal{
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 	{Word: "ON", Const: "MQMON_ON", Num: mqi.MQMON_ON, HasNum: true},
 }
 
-var enum35 = [...]EnumVal{
+var enum40 = []EnumVal{
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 	{Word: "ON", Const: "MQMON_ON", Num: mqi.MQMON_ON, HasNum: true},
 	{Word: "NONE", Const: "MQMON_NONE", Num: mqi.MQMON_NONE, HasNum: true},
 }
 
-var enum36 = [...]EnumVal{
+var enum41 = []EnumVal{
 	{Word: "MSG", Const: "MQRECORDING_MSG", Num: mqi.MQRECORDING_MSG, HasNum: true},
 	{Word: "QUEUE", Const: "MQRECORDING_Q", Num: mqi.MQRECORDING_Q, HasNum: true},
 	{Word: "DISABLED", Const: "MQRECORDING_DISABLED", Num: mqi.MQRECORDING_DISABLED, HasNum: true},
 }
 
-var enum37 = [...]EnumVal{
+var enum42 = []EnumVal{
 	{Word: "ENABLED", Const: "MQCAP_SUPPORTED", Num: mqi.MQCAP_SUPPORTED, HasNum: true},
 	{Word: "DISABLED", Const: "MQCAP_NOT_SUPPORTED", Num: mqi.MQCAP_NOT_SUPPORTED, HasNum: true},
 }
 
-var enum38 = [...]EnumVal{
+var enum43 = []EnumVal{
 	{Word: "YES", Const: "MQCAP_SUPPORTED", Num: mqi.MQCAP_SUPPORTED, HasNum: true},
 	{Word: "NO", Const: "MQCAP_NOT_SUPPORTED", Num: mqi.MQCAP_NOT_SUPPORTED, HasNum: true},
 }
 
-var enum39 = [...]EnumVal{
+var enum44 = []EnumVal{
 	{Word: "ANY", Const: "MQ_CERT_VAL_POLICY_ANY", Num: mqi.MQ_CERT_VAL_POLICY_ANY, HasNum: true},
 	{Word: "RFC5280", Const: "MQ_CERT_VAL_POLICY_RFC5280", Num: mqi.MQ_CERT_VAL_POLICY_RFC5280, HasNum: true},
 	{Word: "NONE", Const: "MQ_CERT_VAL_POLICY_NONE", Num: mqi.MQ_CERT_VAL_POLICY_NONE, HasNum: true},
 }
 
-var enum40 = [...]EnumVal{
+var enum45 = []EnumVal{
 	{Word: "TERMINATE", Const: "MQCFCONLOS_TERMINATE", Num: mqi.MQCFCONLOS_TERMINATE, HasNum: true},
 	{Word: "TOLERATE", Const: "MQCFCONLOS_TOLERATE", Num: mqi.MQCFCONLOS_TOLERATE, HasNum: true},
 }
 
-var enum41 = [...]EnumVal{
+var enum46 = []EnumVal{
 	{Word: "DISABLED", Const: "MQCHAD_DISABLED", Num: mqi.MQCHAD_DISABLED, HasNum: true},
 	{Word: "ENABLED", Const: "MQCHAD_ENABLED", Num: mqi.MQCHAD_ENABLED, HasNum: true},
 }
 
-var enum42 = [...]EnumVal{
+var enum47 = []EnumVal{
 	{Word: "DISABLED", Const: "MQEVR_DISABLED", Num: mqi.MQEVR_DISABLED, HasNum: true},
 	{Word: "ENABLED", Const: "MQEVR_ENABLED", Num: mqi.MQEVR_ENABLED, HasNum: true},
 	{Word: "EXCEPTION", Const: "MQEVR_EXCEPTION", Num: mqi.MQEVR_EXCEPTION, HasNum: true},
 }
 
-var enum43 = [...]EnumVal{
+var enum48 = []EnumVal{
 	{Word: "ENABLED", Const: "MQCHLA_ENABLED", Num: mqi.MQCHLA_ENABLED, HasNum: true},
 	{Word: "DISABLED", Const: "MQCHLA_DISABLED", Num: mqi.MQCHLA_DISABLED, HasNum: true},
 }
 
-var enum44 = [...]EnumVal{
+var enum49 = []EnumVal{
 	{Word: "LOCAL", Const: "MQCLWL_USEQ_LOCAL", Num: mqi.MQCLWL_USEQ_LOCAL, HasNum: true},
 	{Word: "ANY", Const: "MQCLWL_USEQ_ANY", Num: mqi.MQCLWL_USEQ_ANY, HasNum: true},
 }
 
-var enum45 = [...]EnumVal{
+var enum50 = []EnumVal{
 	{Word: "DISABLED", Const: "MQEVR_DISABLED", Num: mqi.MQEVR_DISABLED, HasNum: true},
 	{Word: "ENABLED", Const: "MQEVR_ENABLED", Num: mqi.MQEVR_ENABLED, HasNum: true},
 	{Word: "NODISPLAY", Const: "MQEVR_NO_DISPLAY", Num: mqi.MQEVR_NO_DISPLAY, HasNum: true},
 }
 
-var enum46 = [...]EnumVal{
+var enum51 = []EnumVal{
 	{Word: "SCTQ", Const: "MQCLXQ_SCTQ", Num: mqi.MQCLXQ_SCTQ, HasNum: true},
 	{Word: "CHANNEL", Const: "MQCLXQ_CHANNEL", Num: mqi.MQCLXQ_CHANNEL, HasNum: true},
 }
 
-var enum47 = [...]EnumVal{
+var enum52 = []EnumVal{
 	{Word: "YES", Const: "MQDL_SUPPORTED", Num: mqi.MQDL_SUPPORTED, HasNum: true},
 	{Word: "NO", Const: "MQDL_NOT_SUPPORTED", Num: mqi.MQDL_NOT_SUPPORTED, HasNum: true},
 }
 
-var enum48 = [...]EnumVal{
+var enum53 = []EnumVal{
 	{Word: "DISABLED", Const: "MQGUR_DISABLED", Num: mqi.MQGUR_DISABLED, HasNum: true},
 	{Word: "ENABLED", Const: "MQGUR_ENABLED", Num: mqi.MQGUR_ENABLED, HasNum: true},
 }
 
-var enum49 = [...]EnumVal{
+var enum54 = []EnumVal{
 	{Word: "DISABLED", Const: "MQIGQ_DISABLED", Num: mqi.MQIGQ_DISABLED, HasNum: true},
 	{Word: "ENABLED", Const: "MQIGQ_ENABLED", Num: mqi.MQIGQ_ENABLED, HasNum: true},
 }
 
-var enum50 = [...]EnumVal{
+var enum55 = []EnumVal{
 	{Word: "DEF", Const: "MQIGQPA_DEFAULT", Num: mqi.MQIGQPA_DEFAULT, HasNum: true},
 	{Word: "CTX", Const: "MQIGQPA_CONTEXT", Num: mqi.MQIGQPA_CONTEXT, HasNum: true},
 	{Word: "ONLYIGQ", Const: "MQIGQPA_ONLY_IGQ", Num: mqi.MQIGQPA_ONLY_IGQ, HasNum: true},
 	{Word: "ALTIGQ", Const: "MQIGQPA_ALTERNATE_OR_IGQ", Num: mqi.MQIGQPA_ALTERNATE_OR_IGQ, HasNum: true},
 }
 
-var enum51 = [...]EnumVal{
+var enum56 = []EnumVal{
 	{Word: "OFF", Const: "MQMEDIMGINTVL_OFF", Num: mqi.MQMEDIMGINTVL_OFF, HasNum: true},
 }
 
-var enum52 = [...]EnumVal{
+var enum57 = []EnumVal{
 	{Word: "OFF", Const: "MQMEDIMGLOGLN_OFF", Num: mqi.MQMEDIMGLOGLN_OFF, HasNum: true},
 }
 
-var enum53 = [...]EnumVal{
+var enum58 = []EnumVal{
 	{Word: "YES", Const: "MQIMGRCOV_YES", Num: mqi.MQIMGRCOV_YES, HasNum: true},
 	{Word: "NO", Const: "MQIMGRCOV_NO", Num: mqi.MQIMGRCOV_NO, HasNum: true},
 }
 
-var enum54 = [...]EnumVal{
+var enum59 = []EnumVal{
 	{Word: "MANUAL", Const: "MQMEDIMGSCHED_MANUAL", Num: mqi.MQMEDIMGSCHED_MANUAL, HasNum: true},
 	{Word: "AUTO", Const: "MQMEDIMGSCHED_AUTO", Num: mqi.MQMEDIMGSCHED_AUTO, HasNum: true},
 }
 
-var enum55 = [...]EnumVal{
+var enum60 = []EnumVal{
 	{Word: "IPV4", Const: "MQIPADDR_IPV4", Num: mqi.MQIPADDR_IPV4, HasNum: true},
 	{Word: "IPV6", Const: "MQIPADDR_IPV6", Num: mqi.MQIPADDR_IPV6, HasNum: true},
 }
 
-var enum56 = [...]EnumVal{
+var enum61 = []EnumVal{
 	{Word: "NOLIMIT", Const: "MQMMBI_UNLIMITED", Num: mqi.MQMMBI_UNLIMITED, HasNum: true},
 }
 
-var enum57 = [...]EnumVal{
+var enum62 = []EnumVal{
 	{Word: "NOLIMIT", Const: "MQPROP_UNRESTRICTED_LENGTH", Num: mqi.MQPROP_UNRESTRICTED_LENGTH, HasNum: true},
 }
 
-var enum58 = [...]EnumVal{
+var enum63 = []EnumVal{
 	{Word: "NONE", Const: "MQMON_NONE", Num: mqi.MQMON_NONE, HasNum: true},
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 	{Word: "QMGR", Const: "MQMON_Q_MGR", Num: mqi.MQMON_Q_MGR, HasNum: true},
@@ -339,7 +364,7 @@ var enum58 = [...]EnumVal{
 	{Word: "HIGH", Const: "MQMON_HIGH", Num: mqi.MQMON_HIGH, HasNum: true},
 }
 
-var enum59 = [...]EnumVal{
+var enum64 = []EnumVal{
 	{Word: "NONE", Const: "MQMON_NONE", Num: mqi.MQMON_NONE, HasNum: true},
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 	{Word: "LOW", Const: "MQMON_LOW", Num: mqi.MQMON_LOW, HasNum: true},
@@ -347,18 +372,18 @@ var enum59 = [...]EnumVal{
 	{Word: "HIGH", Const: "MQMON_HIGH", Num: mqi.MQMON_HIGH, HasNum: true},
 }
 
-var enum60 = [...]EnumVal{
+var enum65 = []EnumVal{
 	{Word: "MANUAL", Const: "MQOTEL_PCTL_MANUAL", Num: mqi.MQOTEL_PCTL_MANUAL, HasNum: true},
 	{Word: "AUTO", Const: "MQOTEL_PCTL_AUTO", Num: mqi.MQOTEL_PCTL_AUTO, HasNum: true},
 }
 
-var enum61 = [...]EnumVal{
+var enum66 = []EnumVal{
 	{Word: "OFF", Const: "MQOTEL_TRACE_OFF", Num: mqi.MQOTEL_TRACE_OFF, HasNum: true},
 	{Word: "ON", Const: "MQOTEL_TRACE_ON", Num: mqi.MQOTEL_TRACE_ON, HasNum: true},
 	{Word: "NONE", Const: "MQOTEL_TRACE_NONE", Num: mqi.MQOTEL_TRACE_NONE, HasNum: true},
 }
 
-var enum62 = [...]EnumVal{
+var enum67 = []EnumVal{
 	{Word: "UNIX", Const: "MQPL_UNIX", Num: mqi.MQPL_UNIX, HasNum: true},
 	{Word: "WINDOWSNT", Const: "MQPL_WINDOWS_NT", Num: mqi.MQPL_WINDOWS_NT, HasNum: true},
 	{Word: "MVS", Const: "MQPL_ZOS", Num: mqi.MQPL_ZOS, HasNum: true},
@@ -367,55 +392,55 @@ var enum62 = [...]EnumVal{
 	{Word: "APPLIANCE", Const: "MQPL_APPLIANCE", Num: mqi.MQPL_APPLIANCE, HasNum: true},
 }
 
-var enum63 = [...]EnumVal{
+var enum68 = []EnumVal{
 	{Word: "ENABLED", Const: "MQPSM_ENABLED", Num: mqi.MQPSM_ENABLED, HasNum: true},
 	{Word: "COMPAT", Const: "MQPSM_COMPAT", Num: mqi.MQPSM_COMPAT, HasNum: true},
 	{Word: "DISABLED", Const: "MQPSM_DISABLED", Num: mqi.MQPSM_DISABLED, HasNum: true},
 }
 
-var enum64 = [...]EnumVal{
+var enum69 = []EnumVal{
 	{Word: "ENABLED", Const: "MQPSCLUS_ENABLED", Num: mqi.MQPSCLUS_ENABLED, HasNum: true},
 	{Word: "DISABLED", Const: "MQPSCLUS_DISABLED", Num: mqi.MQPSCLUS_DISABLED, HasNum: true},
 }
 
-var enum65 = [...]EnumVal{
+var enum70 = []EnumVal{
 	{Word: "DISCARD", Const: "MQUNDELIVERED_DISCARD", Num: mqi.MQUNDELIVERED_DISCARD, HasNum: true},
 	{Word: "KEEP", Const: "MQUNDELIVERED_KEEP", Num: mqi.MQUNDELIVERED_KEEP, HasNum: true},
 }
 
-var enum66 = [...]EnumVal{
+var enum71 = []EnumVal{
 	{Word: "NORMAL", Const: "MQUNDELIVERED_NORMAL", Num: mqi.MQUNDELIVERED_NORMAL, HasNum: true},
 	{Word: "SAFE", Const: "MQUNDELIVERED_SAFE", Num: mqi.MQUNDELIVERED_SAFE, HasNum: true},
 	{Word: "DISCARD", Const: "MQUNDELIVERED_DISCARD", Num: mqi.MQUNDELIVERED_DISCARD, HasNum: true},
 	{Word: "KEEP", Const: "MQUNDELIVERED_KEEP", Num: mqi.MQUNDELIVERED_KEEP, HasNum: true},
 }
 
-var enum67 = [...]EnumVal{
+var enum72 = []EnumVal{
 	{Word: "IFPER", Const: "MQSYNCPOINT_IFPER", Num: mqi.MQSYNCPOINT_IFPER, HasNum: true},
 	{Word: "YES", Const: "MQSYNCPOINT_YES", Num: mqi.MQSYNCPOINT_YES, HasNum: true},
 }
 
-var enum68 = [...]EnumVal{
+var enum73 = []EnumVal{
 	{Word: "ENABLED", Const: "MQRDNS_ENABLED", Num: mqi.MQRDNS_ENABLED, HasNum: true},
 	{Word: "DISABLED", Const: "MQRDNS_DISABLED", Num: mqi.MQRDNS_DISABLED, HasNum: true},
 }
 
-var enum69 = [...]EnumVal{
+var enum74 = []EnumVal{
 	{Word: "QMGR", Const: "MQSVC_CONTROL_Q_MGR", Num: mqi.MQSVC_CONTROL_Q_MGR, HasNum: true},
 	{Word: "MANUAL", Const: "MQSVC_CONTROL_MANUAL", Num: mqi.MQSVC_CONTROL_MANUAL, HasNum: true},
 }
 
-var enum70 = [...]EnumVal{
+var enum75 = []EnumVal{
 	{Word: "USE", Const: "MQSQQM_USE", Num: mqi.MQSQQM_USE, HasNum: true},
 	{Word: "IGNORE", Const: "MQSQQM_IGNORE", Num: mqi.MQSQQM_IGNORE, HasNum: true},
 }
 
-var enum71 = [...]EnumVal{
+var enum76 = []EnumVal{
 	{Word: "NO", Const: "MQSSL_FIPS_NO", Num: mqi.MQSSL_FIPS_NO, HasNum: true},
 	{Word: "YES", Const: "MQSSL_FIPS_YES", Num: mqi.MQSSL_FIPS_YES, HasNum: true},
 }
 
-var enum72 = [...]EnumVal{
+var enum77 = []EnumVal{
 	{Word: "QMGR", Const: "MQMON_Q_MGR", Num: mqi.MQMON_Q_MGR, HasNum: true},
 	{Word: "LOW", Const: "MQMON_LOW", Num: mqi.MQMON_LOW, HasNum: true},
 	{Word: "MEDIUM", Const: "MQMON_MEDIUM", Num: mqi.MQMON_MEDIUM, HasNum: true},
@@ -423,166 +448,171 @@ var enum72 = [...]EnumVal{
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 }
 
-var enum73 = [...]EnumVal{
+var enum78 = []EnumVal{
 	{Word: "NONE", Const: "MQMON_NONE", Num: mqi.MQMON_NONE, HasNum: true},
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 	{Word: "ON", Const: "MQMON_ON", Num: mqi.MQMON_ON, HasNum: true},
 }
 
-var enum74 = [...]EnumVal{
+var enum79 = []EnumVal{
 	{Word: "NONE", Const: "MQ_SUITE_B_NONE", Num: mqi.MQ_SUITE_B_NONE, HasNum: true},
 	{Word: "128_BIT", Const: "MQ_SUITE_B_128_BIT", Num: mqi.MQ_SUITE_B_128_BIT, HasNum: true},
 	{Word: "192_BIT", Const: "MQ_SUITE_B_192_BIT", Num: mqi.MQ_SUITE_B_192_BIT, HasNum: true},
 }
 
-var enum75 = [...]EnumVal{
+var enum80 = []EnumVal{
+	{Word: "YES", Const: "MQSP_AVAILABLE", Num: mqi.MQSP_AVAILABLE, HasNum: true},
+	{Word: "NO", Const: "MQSP_NOT_AVAILABLE", Num: mqi.MQSP_NOT_AVAILABLE, HasNum: true},
+}
+
+var enum81 = []EnumVal{
 	{Word: "LOCAL", Const: "MQTOPT_LOCAL", Num: mqi.MQTOPT_LOCAL, HasNum: true},
 	{Word: "CLUSTER", Const: "MQTOPT_CLUSTER", Num: mqi.MQTOPT_CLUSTER, HasNum: true, ShowOnly: true},
 	{Word: "ALL", Const: "MQTOPT_ALL", Num: mqi.MQTOPT_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum76 = [...]EnumVal{
+var enum82 = []EnumVal{
 	{Word: "DIRECT", Const: "MQCLROUTE_DIRECT", Num: mqi.MQCLROUTE_DIRECT, HasNum: true},
 	{Word: "TOPICHOST", Const: "MQCLROUTE_TOPIC_HOST", Num: mqi.MQCLROUTE_TOPIC_HOST, HasNum: true},
 }
 
-var enum77 = [...]EnumVal{
+var enum83 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQSUB_DURABLE_AS_PARENT", Num: mqi.MQSUB_DURABLE_AS_PARENT, HasNum: true},
 	{Word: "YES", Const: "MQSUB_DURABLE_ALLOWED", Num: mqi.MQSUB_DURABLE_ALLOWED, HasNum: true},
 	{Word: "NO", Const: "MQSUB_DURABLE_INHIBITED", Num: mqi.MQSUB_DURABLE_INHIBITED, HasNum: true},
 }
 
-var enum78 = [...]EnumVal{
+var enum84 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQTA_PUB_AS_PARENT", Num: mqi.MQTA_PUB_AS_PARENT, HasNum: true},
 	{Word: "ENABLED", Const: "MQTA_PUB_ALLOWED", Num: mqi.MQTA_PUB_ALLOWED, HasNum: true},
 	{Word: "DISABLED", Const: "MQTA_PUB_INHIBITED", Num: mqi.MQTA_PUB_INHIBITED, HasNum: true},
 }
 
-var enum79 = [...]EnumVal{
+var enum85 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQTA_SUB_AS_PARENT", Num: mqi.MQTA_SUB_AS_PARENT, HasNum: true},
 	{Word: "ENABLED", Const: "MQTA_SUB_ALLOWED", Num: mqi.MQTA_SUB_ALLOWED, HasNum: true},
 	{Word: "DISABLED", Const: "MQTA_SUB_INHIBITED", Num: mqi.MQTA_SUB_INHIBITED, HasNum: true},
 }
 
-var enum80 = [...]EnumVal{
+var enum86 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQPER_PERSISTENCE_AS_PARENT", Num: mqi.MQPER_PERSISTENCE_AS_PARENT, HasNum: true},
 	{Word: "NO", Const: "MQPER_NOT_PERSISTENT", Num: mqi.MQPER_NOT_PERSISTENT, HasNum: true},
 	{Word: "YES", Const: "MQPER_PERSISTENT", Num: mqi.MQPER_PERSISTENT, HasNum: true},
 }
 
-var enum81 = [...]EnumVal{
+var enum87 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQPRI_PRIORITY_AS_PARENT", Num: mqi.MQPRI_PRIORITY_AS_PARENT, HasNum: true},
 }
 
-var enum82 = [...]EnumVal{
+var enum88 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQPRT_RESPONSE_AS_PARENT", Num: mqi.MQPRT_RESPONSE_AS_PARENT, HasNum: true},
 	{Word: "SYNC", Const: "MQPRT_SYNC_RESPONSE", Num: mqi.MQPRT_SYNC_RESPONSE, HasNum: true},
 	{Word: "ASYNC", Const: "MQPRT_ASYNC_RESPONSE", Num: mqi.MQPRT_ASYNC_RESPONSE, HasNum: true},
 }
 
-var enum83 = [...]EnumVal{
+var enum89 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQDLV_AS_PARENT", Num: mqi.MQDLV_AS_PARENT, HasNum: true},
 	{Word: "ALL", Const: "MQDLV_ALL", Num: mqi.MQDLV_ALL, HasNum: true},
 	{Word: "ALLAVAIL", Const: "MQDLV_ALL_AVAIL", Num: mqi.MQDLV_ALL_AVAIL, HasNum: true},
 	{Word: "ALLDUR", Const: "MQDLV_ALL_DUR", Num: mqi.MQDLV_ALL_DUR, HasNum: true},
 }
 
-var enum84 = [...]EnumVal{
+var enum90 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQSCOPE_AS_PARENT", Num: mqi.MQSCOPE_AS_PARENT, HasNum: true},
 	{Word: "ALL", Const: "MQSCOPE_ALL", Num: mqi.MQSCOPE_ALL, HasNum: true},
 	{Word: "QMGR", Const: "MQSCOPE_QMGR", Num: mqi.MQSCOPE_QMGR, HasNum: true},
 }
 
-var enum85 = [...]EnumVal{
+var enum91 = []EnumVal{
 	{Word: "FIRSTUSE", Const: "MQTA_PROXY_SUB_FIRSTUSE", Num: mqi.MQTA_PROXY_SUB_FIRSTUSE, HasNum: true},
 	{Word: "FORCE", Const: "MQTA_PROXY_SUB_FORCE", Num: mqi.MQTA_PROXY_SUB_FORCE, HasNum: true},
 }
 
-var enum86 = [...]EnumVal{
+var enum92 = []EnumVal{
 	{Word: "PASSTHRU", Const: "MQTA_PASSTHRU", Num: mqi.MQTA_PASSTHRU, HasNum: true},
 	{Word: "BLOCK", Const: "MQTA_BLOCK", Num: mqi.MQTA_BLOCK, HasNum: true},
 }
 
-var enum87 = [...]EnumVal{
+var enum93 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQMC_AS_PARENT", Num: mqi.MQMC_AS_PARENT, HasNum: true},
 	{Word: "ENABLED", Const: "MQMC_ENABLED", Num: mqi.MQMC_ENABLED, HasNum: true},
 	{Word: "DISABLED", Const: "MQMC_DISABLED", Num: mqi.MQMC_DISABLED, HasNum: true},
 	{Word: "ONLY", Const: "MQMC_ONLY", Num: mqi.MQMC_ONLY, HasNum: true},
 }
 
-var enum88 = [...]EnumVal{
+var enum94 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQUSEDLQ_AS_PARENT", Num: mqi.MQUSEDLQ_AS_PARENT, HasNum: true},
 	{Word: "NO", Const: "MQUSEDLQ_NO", Num: mqi.MQUSEDLQ_NO, HasNum: true},
 	{Word: "YES", Const: "MQUSEDLQ_YES", Num: mqi.MQUSEDLQ_YES, HasNum: true},
 }
 
-var enum89 = [...]EnumVal{
+var enum95 = []EnumVal{
 	{Word: "ASPARENT", Const: "MQCEX_AS_PARENT", Num: mqi.MQCEX_AS_PARENT, HasNum: true},
 	{Word: "NOLIMIT", Const: "MQCEX_NOLIMIT", Num: mqi.MQCEX_NOLIMIT, HasNum: true},
 }
 
-var enum90 = [...]EnumVal{
+var enum96 = []EnumVal{
 	{Word: "ACTIVE", Const: "MQCLST_ACTIVE", Num: mqi.MQCLST_ACTIVE, HasNum: true},
 	{Word: "PENDING", Const: "MQCLST_PENDING", Num: mqi.MQCLST_PENDING, HasNum: true},
 	{Word: "INVALID", Const: "MQCLST_INVALID", Num: mqi.MQCLST_INVALID, HasNum: true},
 	{Word: "ERROR", Const: "MQCLST_ERROR", Num: mqi.MQCLST_ERROR, HasNum: true},
 }
 
-var enum91 = [...]EnumVal{
+var enum97 = []EnumVal{
 	{Word: "QMGR", Const: "MQQSGD_Q_MGR", Num: mqi.MQQSGD_Q_MGR, HasNum: true},
 	{Word: "COPY", Const: "MQQSGD_COPY", Num: mqi.MQQSGD_COPY, HasNum: true},
 	{Word: "GROUP", Const: "MQQSGD_GROUP", Num: mqi.MQQSGD_GROUP, HasNum: true},
 }
 
-var enum92 = [...]EnumVal{
+var enum98 = []EnumVal{
 	{Word: "RESOLVED", Const: "MQDOPT_RESOLVED", Num: mqi.MQDOPT_RESOLVED, HasNum: true},
 	{Word: "DEFINED", Const: "MQDOPT_DEFINED", Num: mqi.MQDOPT_DEFINED, HasNum: true},
 }
 
-var enum93 = [...]EnumVal{
+var enum99 = []EnumVal{
 	{Word: "NONE", Const: "MQSELTYPE_NONE", Num: mqi.MQSELTYPE_NONE, HasNum: true},
 	{Word: "STANDARD", Const: "MQSELTYPE_STANDARD", Num: mqi.MQSELTYPE_STANDARD, HasNum: true},
 	{Word: "EXTENDED", Const: "MQSELTYPE_EXTENDED", Num: mqi.MQSELTYPE_EXTENDED, HasNum: true},
 }
 
-var enum94 = [...]EnumVal{
+var enum100 = []EnumVal{
 	{Word: "PROVIDED", Const: "MQDC_PROVIDED", Num: mqi.MQDC_PROVIDED, HasNum: true},
 	{Word: "MANAGED", Const: "MQDC_MANAGED", Num: mqi.MQDC_MANAGED, HasNum: true},
 }
 
-var enum95 = [...]EnumVal{
+var enum101 = []EnumVal{
 	{Word: "YES", Const: "MQSUB_DURABLE_YES", Num: mqi.MQSUB_DURABLE_YES, HasNum: true},
 	{Word: "NO", Const: "MQSUB_DURABLE_NO", Num: mqi.MQSUB_DURABLE_NO, HasNum: true},
 	{Word: "ALL", Const: "MQSUB_DURABLE_ALL", Num: mqi.MQSUB_DURABLE_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum96 = [...]EnumVal{
+var enum102 = []EnumVal{
 	{Word: "UNLIMITED", Const: "MQEI_UNLIMITED", Num: mqi.MQEI_UNLIMITED, HasNum: true},
 }
 
-var enum97 = [...]EnumVal{
+var enum103 = []EnumVal{
 	{Word: "MSGPROP", Const: "MQPSPROP_MSGPROP", Num: mqi.MQPSPROP_MSGPROP, HasNum: true},
 	{Word: "NONE", Const: "MQPSPROP_NONE", Num: mqi.MQPSPROP_NONE, HasNum: true},
 	{Word: "COMPAT", Const: "MQPSPROP_COMPAT", Num: mqi.MQPSPROP_COMPAT, HasNum: true},
 	{Word: "RFH2", Const: "MQPSPROP_RFH2", Num: mqi.MQPSPROP_RFH2, HasNum: true},
 }
 
-var enum98 = [...]EnumVal{
+var enum104 = []EnumVal{
 	{Word: "ASPUB", Const: "MQPRI_PRIORITY_AS_PUBLISHED", Num: mqi.MQPRI_PRIORITY_AS_PUBLISHED, HasNum: true},
 	{Word: "ASQDEF", Const: "MQPRI_PRIORITY_AS_Q_DEF", Num: mqi.MQPRI_PRIORITY_AS_Q_DEF, HasNum: true},
 }
 
-var enum99 = [...]EnumVal{
+var enum105 = []EnumVal{
 	{Word: "NO"},
 	{Word: "YES", Const: "MQSO_PUBLICATIONS_ON_REQUEST", Num: mqi.MQSO_PUBLICATIONS_ON_REQUEST, HasNum: true},
 }
 
-var enum100 = [...]EnumVal{
+var enum106 = []EnumVal{
 	{Word: "ALL", Const: "MQTSCOPE_ALL", Num: mqi.MQTSCOPE_ALL, HasNum: true},
 	{Word: "QMGR", Const: "MQTSCOPE_QMGR", Num: mqi.MQTSCOPE_QMGR, HasNum: true},
 }
 
-var enum101 = [...]EnumVal{
+var enum107 = []EnumVal{
 	{Word: "USER", Const: "MQSUBTYPE_USER", Num: mqi.MQSUBTYPE_USER, HasNum: true},
 	{Word: "PROXY", Const: "MQSUBTYPE_PROXY", Num: mqi.MQSUBTYPE_PROXY, HasNum: true},
 	{Word: "ADMIN", Const: "MQSUBTYPE_ADMIN", Num: mqi.MQSUBTYPE_ADMIN, HasNum: true},
@@ -590,30 +620,32 @@ var enum101 = [...]EnumVal{
 	{Word: "ALL", Const: "MQSUBTYPE_ALL", Num: mqi.MQSUBTYPE_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum102 = [...]EnumVal{
+var enum108 = []EnumVal{
 	{Word: "ANY", Const: "MQVU_ANY_USER", Num: mqi.MQVU_ANY_USER, HasNum: true},
 	{Word: "FIXED", Const: "MQVU_FIXED_USER", Num: mqi.MQVU_FIXED_USER, HasNum: true},
 }
 
-var enum103 = [...]EnumVal{
+var enum109 = []EnumVal{
 	{Word: "TOPIC", Const: "MQWS_TOPIC", Num: mqi.MQWS_TOPIC, HasNum: true},
 	{Word: "CHAR", Const: "MQWS_CHAR", Num: mqi.MQWS_CHAR, HasNum: true},
 }
 
-var enum104 = [...]EnumVal{
+var enum110 = []EnumVal{
 	{Word: "MANUAL", Const: "MQSVC_CONTROL_MANUAL", Num: mqi.MQSVC_CONTROL_MANUAL, HasNum: true},
 	{Word: "QMGR", Const: "MQSVC_CONTROL_Q_MGR", Num: mqi.MQSVC_CONTROL_Q_MGR, HasNum: true},
 	{Word: "STARTONLY", Const: "MQSVC_CONTROL_Q_MGR_START", Num: mqi.MQSVC_CONTROL_Q_MGR_START, HasNum: true},
 }
 
-var enum105 = [...]EnumVal{
+var enum111 = []EnumVal{
 	{Word: "TCP", Const: "MQXPT_TCP", Num: mqi.MQXPT_TCP, HasNum: true},
 	{Word: "LU62", Const: "MQXPT_LU62", Num: mqi.MQXPT_LU62, HasNum: true},
 	{Word: "NETBIOS", Const: "MQXPT_NETBIOS", Num: mqi.MQXPT_NETBIOS, HasNum: true},
 	{Word: "SPX", Const: "MQXPT_SPX", Num: mqi.MQXPT_SPX, HasNum: true},
 }
 
-var enum106 = [...]EnumVal{
+var enum112 = []EnumVal{
+	{Word: "UNIX", Const: "MQAT_UNIX", Num: mqi.MQAT_UNIX, HasNum: true},
+	{Word: "WINDOWSNT", Const: "MQAT_WINDOWS_NT", Num: mqi.MQAT_WINDOWS_NT, HasNum: true},
 	{Word: "CICS", Const: "MQAT_CICS", Num: mqi.MQAT_CICS, HasNum: true},
 	{Word: "DEF", Const: "MQAT_DEFAULT", Num: mqi.MQAT_DEFAULT, HasNum: true},
 	{Word: "DOS", Const: "MQAT_DOS", Num: mqi.MQAT_DOS, HasNum: true},
@@ -623,13 +655,11 @@ var enum106 = [...]EnumVal{
 	{Word: "NSK", Const: "MQAT_NSK", Num: mqi.MQAT_NSK, HasNum: true},
 	{Word: "OS2", Const: "MQAT_OS2", Num: mqi.MQAT_OS2, HasNum: true},
 	{Word: "OS400", Const: "MQAT_OS400", Num: mqi.MQAT_OS400, HasNum: true},
-	{Word: "UNIX", Const: "MQAT_UNIX", Num: mqi.MQAT_UNIX, HasNum: true},
 	{Word: "WINDOWS", Const: "MQAT_WINDOWS", Num: mqi.MQAT_WINDOWS, HasNum: true},
-	{Word: "WINDOWSNT", Const: "MQAT_WINDOWS_NT", Num: mqi.MQAT_WINDOWS_NT, HasNum: true},
 	{Word: "WLM", Const: "MQAT_WLM", Num: mqi.MQAT_WLM, HasNum: true},
 }
 
-var enum107 = [...]EnumVal{
+var enum113 = []EnumVal{
 	{Word: "BLOCKUSER", Const: "MQCAUT_BLOCKUSER", Num: mqi.MQCAUT_BLOCKUSER, HasNum: true},
 	{Word: "BLOCKADDR", Const: "MQCAUT_BLOCKADDR", Num: mqi.MQCAUT_BLOCKADDR, HasNum: true},
 	{Word: "SSLPEERMAP", Const: "MQCAUT_SSLPEERMAP", Num: mqi.MQCAUT_SSLPEERMAP, HasNum: true},
@@ -638,44 +668,44 @@ var enum107 = [...]EnumVal{
 	{Word: "QMGRMAP", Const: "MQCAUT_QMGRMAP", Num: mqi.MQCAUT_QMGRMAP, HasNum: true},
 }
 
-var enum108 = [...]EnumVal{
+var enum114 = []EnumVal{
 	{Word: "MAP", Const: "MQUSRC_MAP", Num: mqi.MQUSRC_MAP, HasNum: true},
 	{Word: "NOACCESS", Const: "MQUSRC_NOACCESS", Num: mqi.MQUSRC_NOACCESS, HasNum: true},
 	{Word: "CHANNEL", Const: "MQUSRC_CHANNEL", Num: mqi.MQUSRC_CHANNEL, HasNum: true},
 }
 
-var enum109 = [...]EnumVal{
+var enum115 = []EnumVal{
 	{Word: "ASQMGR", Const: "MQCHK_AS_Q_MGR", Num: mqi.MQCHK_AS_Q_MGR, HasNum: true},
 	{Word: "REQUIRED", Const: "MQCHK_REQUIRED", Num: mqi.MQCHK_REQUIRED, HasNum: true},
 	{Word: "REQDADM", Const: "MQCHK_REQUIRED_ADMIN", Num: mqi.MQCHK_REQUIRED_ADMIN, HasNum: true},
 }
 
-var enum110 = [...]EnumVal{
+var enum116 = []EnumVal{
 	{Word: "NO", Const: "MQWARN_NO", Num: mqi.MQWARN_NO, HasNum: true},
 	{Word: "YES", Const: "MQWARN_YES", Num: mqi.MQWARN_YES, HasNum: true},
 }
 
-var enum111 = [...]EnumVal{
+var enum117 = []EnumVal{
 	{Word: "ADD", Const: "MQACT_ADD", Num: mqi.MQACT_ADD, HasNum: true},
 	{Word: "REPLACE", Const: "MQACT_REPLACE", Num: mqi.MQACT_REPLACE, HasNum: true},
 	{Word: "REMOVE", Const: "MQACT_REMOVE", Num: mqi.MQACT_REMOVE, HasNum: true},
 	{Word: "REMOVEALL", Const: "MQACT_REMOVEALL", Num: mqi.MQACT_REMOVEALL, HasNum: true},
 }
 
-var enum112 = [...]EnumVal{
+var enum118 = []EnumVal{
 	{Word: "GENERIC", Const: "MQMATCH_GENERIC", Num: mqi.MQMATCH_GENERIC, HasNum: true},
 	{Word: "EXACT", Const: "MQMATCH_EXACT", Num: mqi.MQMATCH_EXACT, HasNum: true},
 	{Word: "ALL", Const: "MQMATCH_ALL", Num: mqi.MQMATCH_ALL, HasNum: true},
 	{Word: "RUNCHECK", Const: "MQMATCH_RUNCHECK", Num: mqi.MQMATCH_RUNCHECK, HasNum: true},
 }
 
-var enum113 = [...]EnumVal{
+var enum119 = []EnumVal{
 	{Word: "PRINCIPAL", Const: "MQZAET_PRINCIPAL", Num: mqi.MQZAET_PRINCIPAL, HasNum: true},
 	{Word: "GROUP", Const: "MQZAET_GROUP", Num: mqi.MQZAET_GROUP, HasNum: true},
 	{Word: "UNKNOWN", Const: "MQZAET_UNKNOWN", Num: mqi.MQZAET_UNKNOWN, HasNum: true},
 }
 
-var enum114 = [...]EnumVal{
+var enum120 = []EnumVal{
 	{Word: "QUEUE", Const: "MQOT_Q", Num: mqi.MQOT_Q, HasNum: true},
 	{Word: "QMGR", Const: "MQOT_Q_MGR", Num: mqi.MQOT_Q_MGR, HasNum: true},
 	{Word: "CHANNEL", Const: "MQOT_CHANNEL", Num: mqi.MQOT_CHANNEL, HasNum: true},
@@ -691,7 +721,7 @@ var enum114 = [...]EnumVal{
 	{Word: "ALL", Const: "MQOT_ALL", Num: mqi.MQOT_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum115 = [...]EnumVal{
+var enum121 = []EnumVal{
 	{Word: "ALTUSR", Const: "MQAUTH_ALT_USER_AUTHORITY", Num: mqi.MQAUTH_ALT_USER_AUTHORITY, HasNum: true},
 	{Word: "BROWSE", Const: "MQAUTH_BROWSE", Num: mqi.MQAUTH_BROWSE, HasNum: true},
 	{Word: "CHG", Const: "MQAUTH_CHANGE", Num: mqi.MQAUTH_CHANGE, HasNum: true},
@@ -716,7 +746,7 @@ var enum115 = [...]EnumVal{
 	{Word: "SYSTEM", Const: "MQAUTH_SYSTEM", Num: mqi.MQAUTH_SYSTEM, HasNum: true},
 }
 
-var enum116 = [...]EnumVal{
+var enum122 = []EnumVal{
 	{Word: "ALTUSR", Const: "MQAUTH_ALT_USER_AUTHORITY", Num: mqi.MQAUTH_ALT_USER_AUTHORITY, HasNum: true},
 	{Word: "BROWSE", Const: "MQAUTH_BROWSE", Num: mqi.MQAUTH_BROWSE, HasNum: true},
 	{Word: "CHG", Const: "MQAUTH_CHANGE", Num: mqi.MQAUTH_CHANGE, HasNum: true},
@@ -745,61 +775,61 @@ var enum116 = [...]EnumVal{
 	{Word: "NONE", Const: "MQAUTH_NONE", Num: mqi.MQAUTH_NONE, HasNum: true},
 }
 
-var enum117 = [...]EnumVal{
+var enum123 = []EnumVal{
 	{Word: "PROFILE"},
 	{Word: "MEMBERSHIP"},
 	{Word: "EXACT"},
 }
 
-var enum118 = [...]EnumVal{
+var enum124 = []EnumVal{
 	{Word: "CRLLDAP", Const: "MQAIT_CRL_LDAP", Num: mqi.MQAIT_CRL_LDAP, HasNum: true},
 	{Word: "OCSP", Const: "MQAIT_OCSP", Num: mqi.MQAIT_OCSP, HasNum: true},
 	{Word: "IDPWOS", Const: "MQAIT_IDPW_OS", Num: mqi.MQAIT_IDPW_OS, HasNum: true},
 	{Word: "IDPWLDAP", Const: "MQAIT_IDPW_LDAP", Num: mqi.MQAIT_IDPW_LDAP, HasNum: true},
 }
 
-var enum119 = [...]EnumVal{
+var enum125 = []EnumVal{
 	{Word: "NO", Const: "MQADPCTX_NO", Num: mqi.MQADPCTX_NO, HasNum: true},
 	{Word: "YES", Const: "MQADPCTX_YES", Num: mqi.MQADPCTX_YES, HasNum: true},
 }
 
-var enum120 = [...]EnumVal{
+var enum126 = []EnumVal{
 	{Word: "NONE", Const: "MQCHK_NONE", Num: mqi.MQCHK_NONE, HasNum: true},
 	{Word: "OPTIONAL", Const: "MQCHK_OPTIONAL", Num: mqi.MQCHK_OPTIONAL, HasNum: true},
 	{Word: "REQUIRED", Const: "MQCHK_REQUIRED", Num: mqi.MQCHK_REQUIRED, HasNum: true},
 	{Word: "REQDADM", Const: "MQCHK_REQUIRED_ADMIN", Num: mqi.MQCHK_REQUIRED_ADMIN, HasNum: true},
 }
 
-var enum121 = [...]EnumVal{
+var enum127 = []EnumVal{
 	{Word: "OS", Const: "MQAUTHENTICATE_OS", Num: mqi.MQAUTHENTICATE_OS, HasNum: true},
 	{Word: "PAM", Const: "MQAUTHENTICATE_PAM", Num: mqi.MQAUTHENTICATE_PAM, HasNum: true},
 }
 
-var enum122 = [...]EnumVal{
+var enum128 = []EnumVal{
 	{Word: "OS", Const: "MQLDAP_AUTHORMD_OS", Num: mqi.MQLDAP_AUTHORMD_OS, HasNum: true},
 	{Word: "SEARCHGRP", Const: "MQLDAP_AUTHORMD_SEARCHGRP", Num: mqi.MQLDAP_AUTHORMD_SEARCHGRP, HasNum: true},
 	{Word: "SEARCHUSR", Const: "MQLDAP_AUTHORMD_SEARCHUSR", Num: mqi.MQLDAP_AUTHORMD_SEARCHUSR, HasNum: true},
 	{Word: "SRCHGRPSN", Const: "MQLDAP_AUTHORMD_SRCHGRPSN", Num: mqi.MQLDAP_AUTHORMD_SRCHGRPSN, HasNum: true},
 }
 
-var enum123 = [...]EnumVal{
+var enum129 = []EnumVal{
 	{Word: "NO", Const: "MQLDAP_NESTGRP_NO", Num: mqi.MQLDAP_NESTGRP_NO, HasNum: true},
 	{Word: "YES", Const: "MQLDAP_NESTGRP_YES", Num: mqi.MQLDAP_NESTGRP_YES, HasNum: true},
 }
 
-var enum124 = [...]EnumVal{
+var enum130 = []EnumVal{
 	{Word: "NO", Const: "MQSECCOMM_NO", Num: mqi.MQSECCOMM_NO, HasNum: true},
 	{Word: "YES", Const: "MQSECCOMM_YES", Num: mqi.MQSECCOMM_YES, HasNum: true},
 	{Word: "ANON", Const: "MQSECCOMM_ANON", Num: mqi.MQSECCOMM_ANON, HasNum: true},
 }
 
-var enum125 = [...]EnumVal{
+var enum131 = []EnumVal{
 	{Word: "ASQMGR", Const: "MQCFCONLOS_ASQMGR", Num: mqi.MQCFCONLOS_ASQMGR, HasNum: true},
 	{Word: "TERMINATE", Const: "MQCFCONLOS_TERMINATE", Num: mqi.MQCFCONLOS_TERMINATE, HasNum: true},
 	{Word: "TOLERATE", Const: "MQCFCONLOS_TOLERATE", Num: mqi.MQCFCONLOS_TOLERATE, HasNum: true},
 }
 
-var enum126 = [...]EnumVal{
+var enum132 = []EnumVal{
 	{Word: "8K", Const: "MQDSB_8K", Num: mqi.MQDSB_8K, HasNum: true},
 	{Word: "16K", Const: "MQDSB_16K", Num: mqi.MQDSB_16K, HasNum: true},
 	{Word: "32K", Const: "MQDSB_32K", Num: mqi.MQDSB_32K, HasNum: true},
@@ -810,42 +840,42 @@ var enum126 = [...]EnumVal{
 	{Word: "1M", Const: "MQDSB_1M", Num: mqi.MQDSB_1M, HasNum: true},
 }
 
-var enum127 = [...]EnumVal{
+var enum133 = []EnumVal{
 	{Word: "YES", Const: "MQDSE_YES", Num: mqi.MQDSE_YES, HasNum: true},
 	{Word: "NO", Const: "MQDSE_NO", Num: mqi.MQDSE_NO, HasNum: true},
 }
 
-var enum128 = [...]EnumVal{
+var enum134 = []EnumVal{
 	{Word: "NONE", Const: "MQCFOFFLD_NONE", Num: mqi.MQCFOFFLD_NONE, HasNum: true, ShowOnly: true},
 	{Word: "SMDS", Const: "MQCFOFFLD_SMDS", Num: mqi.MQCFOFFLD_SMDS, HasNum: true},
 	{Word: "DB2", Const: "MQCFOFFLD_DB2", Num: mqi.MQCFOFFLD_DB2, HasNum: true},
 	{Word: "BOTH", Const: "MQCFOFFLD_BOTH", Num: mqi.MQCFOFFLD_BOTH, HasNum: true, ShowOnly: true},
 }
 
-var enum129 = [...]EnumVal{
+var enum135 = []EnumVal{
 	{Word: "YES", Const: "MQRECAUTO_YES", Num: mqi.MQRECAUTO_YES, HasNum: true},
 	{Word: "NO", Const: "MQRECAUTO_NO", Num: mqi.MQRECAUTO_NO, HasNum: true},
 }
 
-var enum130 = [...]EnumVal{
+var enum136 = []EnumVal{
 	{Word: "NO", Const: "MQCFR_NO", Num: mqi.MQCFR_NO, HasNum: true},
 	{Word: "YES", Const: "MQCFR_YES", Num: mqi.MQCFR_YES, HasNum: true},
 }
 
-var enum131 = [...]EnumVal{
+var enum137 = []EnumVal{
 	{Word: "MULTICAST", Const: "MQCIT_MULTICAST", Num: mqi.MQCIT_MULTICAST, HasNum: true},
 }
 
-var enum132 = [...]EnumVal{
+var enum138 = []EnumVal{
 	{Word: "ENABLED", Const: "MQMCB_ENABLED", Num: mqi.MQMCB_ENABLED, HasNum: true},
 	{Word: "DISABLED", Const: "MQMCB_DISABLED", Num: mqi.MQMCB_DISABLED, HasNum: true},
 }
 
-var enum133 = [...]EnumVal{
+var enum139 = []EnumVal{
 	{Word: "ASPUB", Const: "MQCCSI_AS_PUBLISHED", Num: mqi.MQCCSI_AS_PUBLISHED, HasNum: true},
 }
 
-var enum134 = [...]EnumVal{
+var enum140 = []EnumVal{
 	{Word: "ASPUB", Const: "MQENC_AS_PUBLISHED", Num: mqi.MQENC_AS_PUBLISHED, HasNum: true},
 	{Word: "NORMAL", Const: "MQENC_NORMAL", Num: mqi.MQENC_NORMAL, HasNum: true},
 	{Word: "REVERSED", Const: "MQENC_REVERSED", Num: mqi.MQENC_REVERSED, HasNum: true},
@@ -853,7 +883,7 @@ var enum134 = [...]EnumVal{
 	{Word: "TNS", Const: "MQENC_TNS", Num: mqi.MQENC_TNS, HasNum: true},
 }
 
-var enum135 = [...]EnumVal{
+var enum141 = []EnumVal{
 	{Word: "ALL", Const: "MQMCP_ALL", Num: mqi.MQMCP_ALL, HasNum: true},
 	{Word: "REPLY", Const: "MQMCP_REPLY", Num: mqi.MQMCP_REPLY, HasNum: true},
 	{Word: "USER", Const: "MQMCP_USER", Num: mqi.MQMCP_USER, HasNum: true},
@@ -861,40 +891,40 @@ var enum135 = [...]EnumVal{
 	{Word: "COMPAT", Const: "MQMCP_COMPAT", Num: mqi.MQMCP_COMPAT, HasNum: true},
 }
 
-var enum136 = [...]EnumVal{
+var enum142 = []EnumVal{
 	{Word: "NONE", Const: "MQNSH_NONE", Num: mqi.MQNSH_NONE, HasNum: true},
 	{Word: "ALL", Const: "MQNSH_ALL", Num: mqi.MQNSH_ALL, HasNum: true},
 }
 
-var enum137 = [...]EnumVal{
+var enum143 = []EnumVal{
 	{Word: "COMMAND", Const: "MQSVC_TYPE_COMMAND", Num: mqi.MQSVC_TYPE_COMMAND, HasNum: true},
 	{Word: "SERVER", Const: "MQSVC_TYPE_SERVER", Num: mqi.MQSVC_TYPE_SERVER, HasNum: true},
 }
 
-var enum138 = [...]EnumVal{
+var enum144 = []EnumVal{
 	{Word: "QUEUE", Const: "MQIACF_Q_STATUS", Num: mqi.MQIACF_Q_STATUS, HasNum: true},
 	{Word: "HANDLE", Const: "MQIACF_Q_HANDLE", Num: mqi.MQIACF_Q_HANDLE, HasNum: true},
 }
 
-var enum139 = [...]EnumVal{
+var enum145 = []EnumVal{
 	{Word: "OFF", Const: "MQMON_OFF", Num: mqi.MQMON_OFF, HasNum: true},
 	{Word: "LOW", Const: "MQMON_LOW", Num: mqi.MQMON_LOW, HasNum: true},
 	{Word: "MEDIUM", Const: "MQMON_MEDIUM", Num: mqi.MQMON_MEDIUM, HasNum: true},
 	{Word: "HIGH", Const: "MQMON_HIGH", Num: mqi.MQMON_HIGH, HasNum: true},
 }
 
-var enum140 = [...]EnumVal{
+var enum146 = []EnumVal{
 	{Word: "NO", Const: "MQQSUM_NO", Num: mqi.MQQSUM_NO, HasNum: true},
 	{Word: "YES", Const: "MQQSUM_YES", Num: mqi.MQQSUM_YES, HasNum: true},
 }
 
-var enum141 = [...]EnumVal{
+var enum147 = []EnumVal{
 	{Word: "QMGR", Const: "MQQSGD_Q_MGR", Num: mqi.MQQSGD_Q_MGR, HasNum: true},
 	{Word: "COPY", Const: "MQQSGD_COPY", Num: mqi.MQQSGD_COPY, HasNum: true},
 	{Word: "SHARED", Const: "MQQSGD_SHARED", Num: mqi.MQQSGD_SHARED, HasNum: true},
 }
 
-var enum142 = [...]EnumVal{
+var enum148 = []EnumVal{
 	{Word: "BATCH", Const: "MQAT_BATCH", Num: mqi.MQAT_BATCH, HasNum: true},
 	{Word: "CHINIT", Const: "MQAT_CHANNEL_INITIATOR", Num: mqi.MQAT_CHANNEL_INITIATOR, HasNum: true},
 	{Word: "CICS", Const: "MQAT_CICS", Num: mqi.MQAT_CICS, HasNum: true},
@@ -906,12 +936,12 @@ var enum142 = [...]EnumVal{
 	{Word: "USER", Const: "MQAT_USER", Num: mqi.MQAT_USER, HasNum: true},
 }
 
-var enum143 = [...]EnumVal{
+var enum149 = []EnumVal{
 	{Word: "YES", Const: "MQQSO_YES", Num: mqi.MQQSO_YES, HasNum: true},
 	{Word: "NO", Const: "MQQSO_NO", Num: mqi.MQQSO_NO, HasNum: true},
 }
 
-var enum144 = [...]EnumVal{
+var enum150 = []EnumVal{
 	{Word: "ACTIVE", Const: "MQAS_ACTIVE", Num: mqi.MQAS_ACTIVE, HasNum: true},
 	{Word: "INACTIVE", Const: "MQAS_INACTIVE", Num: mqi.MQAS_INACTIVE, HasNum: true},
 	{Word: "SUSPENDED", Const: "MQAS_SUSPENDED", Num: mqi.MQAS_SUSPENDED, HasNum: true},
@@ -919,22 +949,22 @@ var enum144 = [...]EnumVal{
 	{Word: "NONE", Const: "MQAS_NONE", Num: mqi.MQAS_NONE, HasNum: true},
 }
 
-var enum145 = [...]EnumVal{
+var enum151 = []EnumVal{
 	{Word: "ACTIVE", Const: "MQHSTATE_ACTIVE", Num: mqi.MQHSTATE_ACTIVE, HasNum: true},
 	{Word: "INACTIVE", Const: "MQHSTATE_INACTIVE", Num: mqi.MQHSTATE_INACTIVE, HasNum: true},
 }
 
-var enum146 = [...]EnumVal{
+var enum152 = []EnumVal{
 	{Word: "NO", Const: "MQQSO_NO", Num: mqi.MQQSO_NO, HasNum: true},
 	{Word: "SHARED", Const: "MQQSO_SHARED", Num: mqi.MQQSO_SHARED, HasNum: true},
 	{Word: "EXCL", Const: "MQQSO_EXCLUSIVE", Num: mqi.MQQSO_EXCLUSIVE, HasNum: true},
 }
 
-var enum147 = [...]EnumVal{
+var enum153 = []EnumVal{
 	{Word: "*"},
 }
 
-var enum148 = [...]EnumVal{
+var enum154 = []EnumVal{
 	{Word: "QMGR", Const: "MQUOWT_Q_MGR", Num: mqi.MQUOWT_Q_MGR, HasNum: true},
 	{Word: "XA", Const: "MQUOWT_XA", Num: mqi.MQUOWT_XA, HasNum: true},
 	{Word: "CICS", Const: "MQUOWT_CICS", Num: mqi.MQUOWT_CICS, HasNum: true},
@@ -942,13 +972,13 @@ var enum148 = [...]EnumVal{
 	{Word: "RRS", Const: "MQUOWT_RRS", Num: mqi.MQUOWT_RRS, HasNum: true},
 }
 
-var enum149 = [...]EnumVal{
+var enum155 = []EnumVal{
 	{Word: "ALL", Const: "MQQSOT_ALL", Num: mqi.MQQSOT_ALL, HasNum: true},
 	{Word: "INPUT", Const: "MQQSOT_INPUT", Num: mqi.MQQSOT_INPUT, HasNum: true},
 	{Word: "OUTPUT", Const: "MQQSOT_OUTPUT", Num: mqi.MQQSOT_OUTPUT, HasNum: true},
 }
 
-var enum150 = [...]EnumVal{
+var enum156 = []EnumVal{
 	{Word: "SDR", Const: "MQCHT_SENDER", Num: mqi.MQCHT_SENDER, HasNum: true},
 	{Word: "SVR", Const: "MQCHT_SERVER", Num: mqi.MQCHT_SERVER, HasNum: true},
 	{Word: "RCVR", Const: "MQCHT_RECEIVER", Num: mqi.MQCHT_RECEIVER, HasNum: true},
@@ -959,22 +989,22 @@ var enum150 = [...]EnumVal{
 	{Word: "AMQP", Const: "MQCHT_AMQP", Num: mqi.MQCHT_AMQP, HasNum: true},
 }
 
-var enum151 = [...]EnumVal{
+var enum157 = []EnumVal{
 	{Word: "NO", Const: "MQCHIDS_NOT_INDOUBT", Num: mqi.MQCHIDS_NOT_INDOUBT, HasNum: true},
 	{Word: "YES", Const: "MQCHIDS_INDOUBT", Num: mqi.MQCHIDS_INDOUBT, HasNum: true},
 }
 
-var enum152 = [...]EnumVal{
+var enum158 = []EnumVal{
 	{Word: "RUNNING", Const: "MQMCAS_RUNNING", Num: mqi.MQMCAS_RUNNING, HasNum: true},
 	{Word: "NOT RUNNING", Const: "MQMCAS_STOPPED", Num: mqi.MQMCAS_STOPPED, HasNum: true},
 }
 
-var enum153 = [...]EnumVal{
+var enum159 = []EnumVal{
 	{Word: "NORMAL", Const: "MQNPMS_NORMAL", Num: mqi.MQNPMS_NORMAL, HasNum: true},
 	{Word: "FAST", Const: "MQNPMS_FAST", Num: mqi.MQNPMS_FAST, HasNum: true},
 }
 
-var enum154 = [...]EnumVal{
+var enum160 = []EnumVal{
 	{Word: "NONE", Const: "MQSECPROT_NONE", Num: mqi.MQSECPROT_NONE, HasNum: true},
 	{Word: "SSLV3", Const: "MQSECPROT_SSLV30", Num: mqi.MQSECPROT_SSLV30, HasNum: true},
 	{Word: "TLSV1", Const: "MQSECPROT_TLSV10", Num: mqi.MQSECPROT_TLSV10, HasNum: true},
@@ -982,7 +1012,7 @@ var enum154 = [...]EnumVal{
 	{Word: "TLSV13", Const: "MQSECPROT_TLSV13", Num: mqi.MQSECPROT_TLSV13, HasNum: true},
 }
 
-var enum155 = [...]EnumVal{
+var enum161 = []EnumVal{
 	{Word: "STARTING", Const: "MQCHS_STARTING", Num: mqi.MQCHS_STARTING, HasNum: true},
 	{Word: "BINDING", Const: "MQCHS_BINDING", Num: mqi.MQCHS_BINDING, HasNum: true},
 	{Word: "INITIALIZING", Const: "MQCHS_INITIALIZING", Num: mqi.MQCHS_INITIALIZING, HasNum: true},
@@ -997,12 +1027,12 @@ var enum155 = [...]EnumVal{
 	{Word: "DISCONNECTED", Const: "MQCHS_DISCONNECTED", Num: mqi.MQCHS_DISCONNECTED, HasNum: true},
 }
 
-var enum156 = [...]EnumVal{
+var enum162 = []EnumVal{
 	{Word: "NO", Const: "MQCHSR_STOP_NOT_REQUESTED", Num: mqi.MQCHSR_STOP_NOT_REQUESTED, HasNum: true},
 	{Word: "YES", Const: "MQCHSR_STOP_REQUESTED", Num: mqi.MQCHSR_STOP_REQUESTED, HasNum: true},
 }
 
-var enum157 = [...]EnumVal{
+var enum163 = []EnumVal{
 	{Word: "ENDBATCH", Const: "MQCHSSTATE_END_OF_BATCH", Num: mqi.MQCHSSTATE_END_OF_BATCH, HasNum: true},
 	{Word: "SEND", Const: "MQCHSSTATE_SENDING", Num: mqi.MQCHSSTATE_SENDING, HasNum: true},
 	{Word: "RECEIVE", Const: "MQCHSSTATE_RECEIVING", Num: mqi.MQCHSSTATE_RECEIVING, HasNum: true},
@@ -1024,72 +1054,72 @@ var enum157 = [...]EnumVal{
 	{Word: "COMPRESS", Const: "MQCHSSTATE_COMPRESSING", Num: mqi.MQCHSSTATE_COMPRESSING, HasNum: true},
 }
 
-var enum158 = [...]EnumVal{
+var enum164 = []EnumVal{
 	{Word: "NO", Const: "MQUCI_NO", Num: mqi.MQUCI_NO, HasNum: true},
 	{Word: "YES", Const: "MQUCI_YES", Num: mqi.MQUCI_YES, HasNum: true},
 }
 
-var enum159 = [...]EnumVal{
+var enum165 = []EnumVal{
 	{Word: "TOPIC", Const: "MQIACF_TOPIC_STATUS", Num: mqi.MQIACF_TOPIC_STATUS, HasNum: true},
 	{Word: "SUB", Const: "MQIACF_TOPIC_SUB", Num: mqi.MQIACF_TOPIC_SUB, HasNum: true},
 	{Word: "PUB", Const: "MQIACF_TOPIC_PUB", Num: mqi.MQIACF_TOPIC_PUB, HasNum: true},
 }
 
-var enum160 = [...]EnumVal{
+var enum166 = []EnumVal{
 	{Word: "DIRECT", Const: "MQCLROUTE_DIRECT", Num: mqi.MQCLROUTE_DIRECT, HasNum: true},
 	{Word: "TOPICHOST", Const: "MQCLROUTE_TOPIC_HOST", Num: mqi.MQCLROUTE_TOPIC_HOST, HasNum: true},
 	{Word: "NONE", Const: "MQCLROUTE_NONE", Num: mqi.MQCLROUTE_NONE, HasNum: true},
 }
 
-var enum161 = [...]EnumVal{
+var enum167 = []EnumVal{
 	{Word: "YES", Const: "MQSUB_DURABLE_ALLOWED", Num: mqi.MQSUB_DURABLE_ALLOWED, HasNum: true},
 	{Word: "NO", Const: "MQSUB_DURABLE_INHIBITED", Num: mqi.MQSUB_DURABLE_INHIBITED, HasNum: true},
 }
 
-var enum162 = [...]EnumVal{
+var enum168 = []EnumVal{
 	{Word: "ENABLED", Const: "MQTA_PUB_ALLOWED", Num: mqi.MQTA_PUB_ALLOWED, HasNum: true},
 	{Word: "DISABLED", Const: "MQTA_PUB_INHIBITED", Num: mqi.MQTA_PUB_INHIBITED, HasNum: true},
 }
 
-var enum163 = [...]EnumVal{
+var enum169 = []EnumVal{
 	{Word: "ENABLED", Const: "MQTA_SUB_ALLOWED", Num: mqi.MQTA_SUB_ALLOWED, HasNum: true},
 	{Word: "DISABLED", Const: "MQTA_SUB_INHIBITED", Num: mqi.MQTA_SUB_INHIBITED, HasNum: true},
 }
 
-var enum164 = [...]EnumVal{
+var enum170 = []EnumVal{
 	{Word: "ALL", Const: "MQDLV_ALL", Num: mqi.MQDLV_ALL, HasNum: true},
 	{Word: "ALLAVAIL", Const: "MQDLV_ALL_AVAIL", Num: mqi.MQDLV_ALL_AVAIL, HasNum: true},
 	{Word: "ALLDUR", Const: "MQDLV_ALL_DUR", Num: mqi.MQDLV_ALL_DUR, HasNum: true},
 }
 
-var enum165 = [...]EnumVal{
+var enum171 = []EnumVal{
 	{Word: "ENABLED", Const: "MQMC_ENABLED", Num: mqi.MQMC_ENABLED, HasNum: true},
 	{Word: "DISABLED", Const: "MQMC_DISABLED", Num: mqi.MQMC_DISABLED, HasNum: true},
 	{Word: "ONLY", Const: "MQMC_ONLY", Num: mqi.MQMC_ONLY, HasNum: true},
 }
 
-var enum166 = [...]EnumVal{
+var enum172 = []EnumVal{
 	{Word: "ALL", Const: "MQSCOPE_ALL", Num: mqi.MQSCOPE_ALL, HasNum: true},
 	{Word: "QMGR", Const: "MQSCOPE_QMGR", Num: mqi.MQSCOPE_QMGR, HasNum: true},
 }
 
-var enum167 = [...]EnumVal{
+var enum173 = []EnumVal{
 	{Word: "NO", Const: "MQUSEDLQ_NO", Num: mqi.MQUSEDLQ_NO, HasNum: true},
 	{Word: "YES", Const: "MQUSEDLQ_YES", Num: mqi.MQUSEDLQ_YES, HasNum: true},
 }
 
-var enum168 = [...]EnumVal{
+var enum174 = []EnumVal{
 	{Word: "YES", Const: "MQSUB_DURABLE_YES", Num: mqi.MQSUB_DURABLE_YES, HasNum: true},
 	{Word: "NO", Const: "MQSUB_DURABLE_NO", Num: mqi.MQSUB_DURABLE_NO, HasNum: true},
 }
 
-var enum169 = [...]EnumVal{
+var enum175 = []EnumVal{
 	{Word: "ADMIN", Const: "MQSUBTYPE_ADMIN", Num: mqi.MQSUBTYPE_ADMIN, HasNum: true},
 	{Word: "API", Const: "MQSUBTYPE_API", Num: mqi.MQSUBTYPE_API, HasNum: true},
 	{Word: "PROXY", Const: "MQSUBTYPE_PROXY", Num: mqi.MQSUBTYPE_PROXY, HasNum: true},
 }
 
-var enum170 = [...]EnumVal{
+var enum176 = []EnumVal{
 	{Word: "ADMIN", Const: "MQSUBTYPE_ADMIN", Num: mqi.MQSUBTYPE_ADMIN, HasNum: true},
 	{Word: "API", Const: "MQSUBTYPE_API", Num: mqi.MQSUBTYPE_API, HasNum: true},
 	{Word: "PROXY", Const: "MQSUBTYPE_PROXY", Num: mqi.MQSUBTYPE_PROXY, HasNum: true},
@@ -1097,14 +1127,14 @@ var enum170 = [...]EnumVal{
 	{Word: "ALL", Const: "MQSUBTYPE_ALL", Num: mqi.MQSUBTYPE_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum171 = [...]EnumVal{
+var enum177 = []EnumVal{
 	{Word: "ALL", Const: "MQPSST_ALL", Num: mqi.MQPSST_ALL, HasNum: true},
 	{Word: "LOCAL", Const: "MQPSST_LOCAL", Num: mqi.MQPSST_LOCAL, HasNum: true},
 	{Word: "PARENT", Const: "MQPSST_PARENT", Num: mqi.MQPSST_PARENT, HasNum: true},
 	{Word: "CHILD", Const: "MQPSST_CHILD", Num: mqi.MQPSST_CHILD, HasNum: true},
 }
 
-var enum172 = [...]EnumVal{
+var enum178 = []EnumVal{
 	{Word: "ACTIVE", Const: "MQPS_STATUS_ACTIVE", Num: mqi.MQPS_STATUS_ACTIVE, HasNum: true},
 	{Word: "COMPAT", Const: "MQPS_STATUS_COMPAT", Num: mqi.MQPS_STATUS_COMPAT, HasNum: true},
 	{Word: "ERROR", Const: "MQPS_STATUS_ERROR", Num: mqi.MQPS_STATUS_ERROR, HasNum: true},
@@ -1114,24 +1144,24 @@ var enum172 = [...]EnumVal{
 	{Word: "REFUSED", Const: "MQPS_STATUS_REFUSED", Num: mqi.MQPS_STATUS_REFUSED, HasNum: true},
 }
 
-var enum173 = [...]EnumVal{
+var enum179 = []EnumVal{
 	{Word: "QMGR", Const: "MQIACF_Q_MGR_STATUS_INFO_Q_MGR", Num: mqi.MQIACF_Q_MGR_STATUS_INFO_Q_MGR, HasNum: true},
 	{Word: "NATIVEHA", Const: "MQIACF_Q_MGR_STATUS_INFO_NHA", Num: mqi.MQIACF_Q_MGR_STATUS_INFO_NHA, HasNum: true},
 }
 
-var enum174 = [...]EnumVal{
+var enum180 = []EnumVal{
 	{Word: "STARTING", Const: "MQQMSTA_STARTING", Num: mqi.MQQMSTA_STARTING, HasNum: true},
 	{Word: "RUNNING", Const: "MQQMSTA_RUNNING", Num: mqi.MQQMSTA_RUNNING, HasNum: true},
 	{Word: "QUIESCING", Const: "MQQMSTA_QUIESCING", Num: mqi.MQQMSTA_QUIESCING, HasNum: true},
 	{Word: "STANDBY", Const: "MQQMSTA_STANDBY", Num: mqi.MQQMSTA_STANDBY, HasNum: true},
 }
 
-var enum175 = [...]EnumVal{
+var enum181 = []EnumVal{
 	{Word: "NONE", Const: "MQAUTOCLUS_TYPE_NONE", Num: mqi.MQAUTOCLUS_TYPE_NONE, HasNum: true},
 	{Word: "UNIFORM", Const: "MQAUTOCLUS_TYPE_UNIFORM", Num: mqi.MQAUTOCLUS_TYPE_UNIFORM, HasNum: true},
 }
 
-var enum176 = [...]EnumVal{
+var enum182 = []EnumVal{
 	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
 	{Word: "STOPPED", Const: "MQSVC_STATUS_STOPPED", Num: mqi.MQSVC_STATUS_STOPPED, HasNum: true},
 	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
@@ -1139,54 +1169,54 @@ var enum176 = [...]EnumVal{
 	{Word: "RETRYING", Const: "MQSVC_STATUS_RETRYING", Num: mqi.MQSVC_STATUS_RETRYING, HasNum: true},
 }
 
-var enum177 = [...]EnumVal{
+var enum183 = []EnumVal{
 	{Word: "SHARED"},
 }
 
-var enum178 = [...]EnumVal{
+var enum184 = []EnumVal{
 	{Word: "NOTCONFIG", Const: "MQNHAGRPROLE_NOT_CONFIGURED", Num: mqi.MQNHAGRPROLE_NOT_CONFIGURED, HasNum: true},
 	{Word: "LIVE", Const: "MQNHAGRPROLE_LIVE", Num: mqi.MQNHAGRPROLE_LIVE, HasNum: true},
 	{Word: "RECOVERY", Const: "MQNHAGRPROLE_RECOVERY", Num: mqi.MQNHAGRPROLE_RECOVERY, HasNum: true},
 	{Word: "UNKNOWN", Const: "MQNHAGRPROLE_UNKNOWN", Num: mqi.MQNHAGRPROLE_UNKNOWN, HasNum: true},
 }
 
-var enum179 = [...]EnumVal{
+var enum185 = []EnumVal{
 	{Word: "INACTIVE", Const: "MQLDAPC_INACTIVE", Num: mqi.MQLDAPC_INACTIVE, HasNum: true},
 	{Word: "CONNECTED", Const: "MQLDAPC_CONNECTED", Num: mqi.MQLDAPC_CONNECTED, HasNum: true},
 	{Word: "ERROR", Const: "MQLDAPC_ERROR", Num: mqi.MQLDAPC_ERROR, HasNum: true},
 }
 
-var enum180 = [...]EnumVal{
+var enum186 = []EnumVal{
 	{Word: "CIRCULAR", Const: "MQLOGTYPE_CIRCULAR", Num: mqi.MQLOGTYPE_CIRCULAR, HasNum: true},
 	{Word: "LINEAR", Const: "MQLOGTYPE_LINEAR", Num: mqi.MQLOGTYPE_LINEAR, HasNum: true},
 	{Word: "REPLICATED", Const: "MQLOGTYPE_REPLICATED", Num: mqi.MQLOGTYPE_REPLICATED, HasNum: true},
 }
 
-var enum181 = [...]EnumVal{
+var enum187 = []EnumVal{
 	{Word: "NOPERMIT", Const: "MQSTDBY_NOT_PERMITTED", Num: mqi.MQSTDBY_NOT_PERMITTED, HasNum: true},
 	{Word: "PERMIT", Const: "MQSTDBY_PERMITTED", Num: mqi.MQSTDBY_PERMITTED, HasNum: true},
 }
 
-var enum182 = [...]EnumVal{
+var enum188 = []EnumVal{
 	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
 	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
 	{Word: "STOPPING", Const: "MQSVC_STATUS_STOPPING", Num: mqi.MQSVC_STATUS_STOPPING, HasNum: true},
 }
 
-var enum183 = [...]EnumVal{
+var enum189 = []EnumVal{
 	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
 	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
 	{Word: "STOPPING", Const: "MQSVC_STATUS_STOPPING", Num: mqi.MQSVC_STATUS_STOPPING, HasNum: true},
 }
 
-var enum184 = [...]EnumVal{
+var enum190 = []EnumVal{
 	{Word: "CONN", Const: "MQIACF_CONN_INFO_CONN", Num: mqi.MQIACF_CONN_INFO_CONN, HasNum: true},
 	{Word: "HANDLE", Const: "MQIACF_CONN_INFO_HANDLE", Num: mqi.MQIACF_CONN_INFO_HANDLE, HasNum: true},
 	{Word: "ALL", Const: "MQIACF_CONN_INFO_ALL", Num: mqi.MQIACF_CONN_INFO_ALL, HasNum: true},
 	{Word: "*"},
 }
 
-var enum185 = [...]EnumVal{
+var enum191 = []EnumVal{
 	{Word: "BATCH", Const: "MQAT_BATCH", Num: mqi.MQAT_BATCH, HasNum: true},
 	{Word: "CHINIT", Const: "MQAT_CHANNEL_INITIATOR", Num: mqi.MQAT_CHANNEL_INITIATOR, HasNum: true},
 	{Word: "CICS", Const: "MQAT_CICS", Num: mqi.MQAT_CICS, HasNum: true},
@@ -1199,7 +1229,7 @@ var enum185 = [...]EnumVal{
 	{Word: "USER", Const: "MQAT_USER", Num: mqi.MQAT_USER, HasNum: true},
 }
 
-var enum186 = [...]EnumVal{
+var enum192 = []EnumVal{
 	{Word: "NONE", Const: "MQAS_NONE", Num: mqi.MQAS_NONE, HasNum: true},
 	{Word: "STARTED", Const: "MQAS_STARTED", Num: mqi.MQAS_STARTED, HasNum: true},
 	{Word: "STARTWAIT", Const: "MQAS_START_WAIT", Num: mqi.MQAS_START_WAIT, HasNum: true},
@@ -1210,7 +1240,7 @@ var enum186 = [...]EnumVal{
 	{Word: "INACTIVE", Const: "MQAS_INACTIVE", Num: mqi.MQAS_INACTIVE, HasNum: true},
 }
 
-var enum187 = [...]EnumVal{
+var enum193 = []EnumVal{
 	{Word: "QUEUE", Const: "MQOT_Q", Num: mqi.MQOT_Q, HasNum: true},
 	{Word: "QMGR", Const: "MQOT_Q_MGR", Num: mqi.MQOT_Q_MGR, HasNum: true},
 	{Word: "PROCESS", Const: "MQOT_PROCESS", Num: mqi.MQOT_PROCESS, HasNum: true},
@@ -1221,50 +1251,50 @@ var enum187 = [...]EnumVal{
 	{Word: "STGCLASS", Const: "MQOT_STORAGE_CLASS", Num: mqi.MQOT_STORAGE_CLASS, HasNum: true},
 }
 
-var enum188 = [...]EnumVal{
+var enum194 = []EnumVal{
 	{Word: "NO", Const: "MQREADA_NO", Num: mqi.MQREADA_NO, HasNum: true},
 	{Word: "YES", Const: "MQREADA_YES", Num: mqi.MQREADA_YES, HasNum: true},
 	{Word: "INHIBITED", Const: "MQREADA_INHIBITED", Num: mqi.MQREADA_INHIBITED, HasNum: true},
 	{Word: "BACKLOG", Const: "MQREADA_BACKLOG", Num: mqi.MQREADA_BACKLOG, HasNum: true},
 }
 
-var enum189 = [...]EnumVal{
+var enum195 = []EnumVal{
 	{Word: "NONE", Const: "MQUOWST_NONE", Num: mqi.MQUOWST_NONE, HasNum: true},
 	{Word: "ACTIVE", Const: "MQUOWST_ACTIVE", Num: mqi.MQUOWST_ACTIVE, HasNum: true},
 	{Word: "PREPARED", Const: "MQUOWST_PREPARED", Num: mqi.MQUOWST_PREPARED, HasNum: true},
 	{Word: "UNRESOLVED", Const: "MQUOWST_UNRESOLVED", Num: mqi.MQUOWST_UNRESOLVED, HasNum: true},
 }
 
-var enum190 = [...]EnumVal{
+var enum196 = []EnumVal{
 	{Word: "CLUSSDR", Const: "MQQMDT_EXPLICIT_CLUSTER_SENDER", Num: mqi.MQQMDT_EXPLICIT_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSSDRA", Const: "MQQMDT_AUTO_CLUSTER_SENDER", Num: mqi.MQQMDT_AUTO_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSSDRB", Const: "MQQMDT_AUTO_EXP_CLUSTER_SENDER", Num: mqi.MQQMDT_AUTO_EXP_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSRCVR", Const: "MQQMDT_CLUSTER_RECEIVER", Num: mqi.MQQMDT_CLUSTER_RECEIVER, HasNum: true},
 }
 
-var enum191 = [...]EnumVal{
+var enum197 = []EnumVal{
 	{Word: "REPOS", Const: "MQQMT_REPOSITORY", Num: mqi.MQQMT_REPOSITORY, HasNum: true},
 	{Word: "NORMAL", Const: "MQQMT_NORMAL", Num: mqi.MQQMT_NORMAL, HasNum: true},
 }
 
-var enum192 = [...]EnumVal{
+var enum198 = []EnumVal{
 	{Word: "NO", Const: "MQSUS_NO", Num: mqi.MQSUS_NO, HasNum: true},
 	{Word: "YES", Const: "MQSUS_YES", Num: mqi.MQSUS_YES, HasNum: true},
 }
 
-var enum193 = [...]EnumVal{
+var enum199 = []EnumVal{
 	{Word: "SUMMARY", Const: "MQIACF_CF_STATUS_SUMMARY", Num: mqi.MQIACF_CF_STATUS_SUMMARY, HasNum: true},
 	{Word: "CONNECT", Const: "MQIACF_CF_STATUS_CONNECT", Num: mqi.MQIACF_CF_STATUS_CONNECT, HasNum: true},
 	{Word: "BACKUP", Const: "MQIACF_CF_STATUS_BACKUP", Num: mqi.MQIACF_CF_STATUS_BACKUP, HasNum: true},
 	{Word: "SMDS", Const: "MQIACF_CF_STATUS_SMDS", Num: mqi.MQIACF_CF_STATUS_SMDS, HasNum: true},
 }
 
-var enum194 = [...]EnumVal{
+var enum200 = []EnumVal{
 	{Word: "ADMIN", Const: "MQCFTYPE_ADMIN", Num: mqi.MQCFTYPE_ADMIN, HasNum: true},
 	{Word: "APPL", Const: "MQCFTYPE_APPL", Num: mqi.MQCFTYPE_APPL, HasNum: true},
 }
 
-var enum195 = [...]EnumVal{
+var enum201 = []EnumVal{
 	{Word: "ACTIVE", Const: "MQCFSTATUS_ACTIVE", Num: mqi.MQCFSTATUS_ACTIVE, HasNum: true},
 	{Word: "FAILED", Const: "MQCFSTATUS_FAILED", Num: mqi.MQCFSTATUS_FAILED, HasNum: true},
 	{Word: "NOTFOUND", Const: "MQCFSTATUS_NOT_FOUND", Num: mqi.MQCFSTATUS_NOT_FOUND, HasNum: true},
@@ -1273,38 +1303,38 @@ var enum195 = [...]EnumVal{
 	{Word: "UNKNOWN", Const: "MQCFSTATUS_UNKNOWN", Num: mqi.MQCFSTATUS_UNKNOWN, HasNum: true},
 }
 
-var enum196 = [...]EnumVal{
+var enum202 = []EnumVal{
 	{Word: "NONE", Const: "MQCFOFFLD_NONE", Num: mqi.MQCFOFFLD_NONE, HasNum: true},
 	{Word: "SMDS", Const: "MQCFOFFLD_SMDS", Num: mqi.MQCFOFFLD_SMDS, HasNum: true},
 	{Word: "DB2", Const: "MQCFOFFLD_DB2", Num: mqi.MQCFOFFLD_DB2, HasNum: true},
 	{Word: "BOTH", Const: "MQCFOFFLD_BOTH", Num: mqi.MQCFOFFLD_BOTH, HasNum: true},
 }
 
-var enum197 = [...]EnumVal{
+var enum203 = []EnumVal{
 	{Word: "ENABLED", Const: "MQCFACCESS_ENABLED", Num: mqi.MQCFACCESS_ENABLED, HasNum: true},
 	{Word: "SUSPENDED", Const: "MQCFACCESS_SUSPENDED", Num: mqi.MQCFACCESS_SUSPENDED, HasNum: true},
 	{Word: "DISABLED", Const: "MQCFACCESS_DISABLED", Num: mqi.MQCFACCESS_DISABLED, HasNum: true},
 }
 
-var enum198 = [...]EnumVal{
+var enum204 = []EnumVal{
 	{Word: "APPL", Const: "MQIACF_APPL_INFO_APPL", Num: mqi.MQIACF_APPL_INFO_APPL, HasNum: true},
 	{Word: "QMGR", Const: "MQIACF_APPL_INFO_QMGR", Num: mqi.MQIACF_APPL_INFO_QMGR, HasNum: true},
 	{Word: "LOCAL", Const: "MQIACF_APPL_INFO_LOCAL", Num: mqi.MQIACF_APPL_INFO_LOCAL, HasNum: true},
 }
 
-var enum199 = [...]EnumVal{
+var enum205 = []EnumVal{
 	{Word: "YES", Const: "MQACTIVE_YES", Num: mqi.MQACTIVE_YES, HasNum: true},
 	{Word: "NO", Const: "MQACTIVE_NO", Num: mqi.MQACTIVE_NO, HasNum: true},
 }
 
-var enum200 = [...]EnumVal{
+var enum206 = []EnumVal{
 	{Word: "YES", Const: "MQBALANCED_YES", Num: mqi.MQBALANCED_YES, HasNum: true},
 	{Word: "NO", Const: "MQBALANCED_NO", Num: mqi.MQBALANCED_NO, HasNum: true},
 	{Word: "NOTAPPL", Const: "MQBALANCED_NOT_APPLICABLE", Num: mqi.MQBALANCED_NOT_APPLICABLE, HasNum: true},
 	{Word: "UNKNOWN", Const: "MQBALANCED_UNKNOWN", Num: mqi.MQBALANCED_UNKNOWN, HasNum: true},
 }
 
-var enum201 = [...]EnumVal{
+var enum207 = []EnumVal{
 	{Word: "NOTAPPL", Const: "MQBALSTATE_NOT_APPLICABLE", Num: mqi.MQBALSTATE_NOT_APPLICABLE, HasNum: true},
 	{Word: "LOW", Const: "MQBALSTATE_LOW", Num: mqi.MQBALSTATE_LOW, HasNum: true},
 	{Word: "OK", Const: "MQBALSTATE_OK", Num: mqi.MQBALSTATE_OK, HasNum: true},
@@ -1312,13 +1342,13 @@ var enum201 = [...]EnumVal{
 	{Word: "UNKNOWN", Const: "MQBALSTATE_UNKNOWN", Num: mqi.MQBALSTATE_UNKNOWN, HasNum: true},
 }
 
-var enum202 = [...]EnumVal{
+var enum208 = []EnumVal{
 	{Word: "SIMPLE", Const: "MQBNO_BALTYPE_SIMPLE", Num: mqi.MQBNO_BALTYPE_SIMPLE, HasNum: true},
 	{Word: "REQREP", Const: "MQBNO_BALTYPE_REQREP", Num: mqi.MQBNO_BALTYPE_REQREP, HasNum: true},
 	{Word: "RAMANAGED", Const: "MQBNO_BALTYPE_RA_MANAGED", Num: mqi.MQBNO_BALTYPE_RA_MANAGED, HasNum: true},
 }
 
-var enum203 = [...]EnumVal{
+var enum209 = []EnumVal{
 	{Word: "NONE", Const: "MQIMMREASON_NONE", Num: mqi.MQIMMREASON_NONE, HasNum: true},
 	{Word: "NOTCLIENT", Const: "MQIMMREASON_NOT_CLIENT", Num: mqi.MQIMMREASON_NOT_CLIENT, HasNum: true},
 	{Word: "NOTRECONN", Const: "MQIMMREASON_NOT_RECONNECTABLE", Num: mqi.MQIMMREASON_NOT_RECONNECTABLE, HasNum: true},
@@ -1329,12 +1359,12 @@ var enum203 = [...]EnumVal{
 	{Word: "NOREDIR", Const: "MQIMMREASON_NO_REDIRECT", Num: mqi.MQIMMREASON_NO_REDIRECT, HasNum: true},
 }
 
-var enum204 = [...]EnumVal{
+var enum210 = []EnumVal{
 	{Word: "NO", Const: "MQAPPL_IMMOVABLE", Num: mqi.MQAPPL_IMMOVABLE, HasNum: true},
 	{Word: "YES", Const: "MQAPPL_MOVABLE", Num: mqi.MQAPPL_MOVABLE, HasNum: true},
 }
 
-var enum205 = [...]EnumVal{
+var enum211 = []EnumVal{
 	{Word: "SDR", Const: "MQCHT_SENDER", Num: mqi.MQCHT_SENDER, HasNum: true},
 	{Word: "SVR", Const: "MQCHT_SERVER", Num: mqi.MQCHT_SERVER, HasNum: true},
 	{Word: "RCVR", Const: "MQCHT_RECEIVER", Num: mqi.MQCHT_RECEIVER, HasNum: true},
@@ -1348,12 +1378,12 @@ var enum205 = [...]EnumVal{
 	{Word: "ALL", Const: "MQCHT_ALL", Num: mqi.MQCHT_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum206 = [...]EnumVal{
+var enum212 = []EnumVal{
 	{Word: "NONE", Const: "MQCOMPRESS_NONE", Num: mqi.MQCOMPRESS_NONE, HasNum: true},
 	{Word: "SYSTEM", Const: "MQCOMPRESS_SYSTEM", Num: mqi.MQCOMPRESS_SYSTEM, HasNum: true},
 }
 
-var enum207 = [...]EnumVal{
+var enum213 = []EnumVal{
 	{Word: "NONE", Const: "MQCOMPRESS_NONE", Num: mqi.MQCOMPRESS_NONE, HasNum: true},
 	{Word: "RLE", Const: "MQCOMPRESS_RLE", Num: mqi.MQCOMPRESS_RLE, HasNum: true},
 	{Word: "ZLIBFAST", Const: "MQCOMPRESS_ZLIBFAST", Num: mqi.MQCOMPRESS_ZLIBFAST, HasNum: true},
@@ -1363,86 +1393,86 @@ var enum207 = [...]EnumVal{
 	{Word: "ANY", Const: "MQCOMPRESS_ANY", Num: mqi.MQCOMPRESS_ANY, HasNum: true},
 }
 
-var enum208 = [...]EnumVal{
+var enum214 = []EnumVal{
 	{Word: "NO", Const: "MQCDC_NO_SENDER_CONVERSION", Num: mqi.MQCDC_NO_SENDER_CONVERSION, HasNum: true},
 	{Word: "YES", Const: "MQCDC_SENDER_CONVERSION", Num: mqi.MQCDC_SENDER_CONVERSION, HasNum: true},
 }
 
-var enum209 = [...]EnumVal{
+var enum215 = []EnumVal{
 	{Word: "AUTO", Const: "MQKAI_AUTO", Num: mqi.MQKAI_AUTO, HasNum: true},
 }
 
-var enum210 = [...]EnumVal{
+var enum216 = []EnumVal{
 	{Word: "PROCESS", Const: "MQMCAT_PROCESS", Num: mqi.MQMCAT_PROCESS, HasNum: true},
 	{Word: "THREAD", Const: "MQMCAT_THREAD", Num: mqi.MQMCAT_THREAD, HasNum: true},
 }
 
-var enum211 = [...]EnumVal{
+var enum217 = []EnumVal{
 	{Word: "FAST", Const: "MQNPMS_FAST", Num: mqi.MQNPMS_FAST, HasNum: true},
 	{Word: "NORMAL", Const: "MQNPMS_NORMAL", Num: mqi.MQNPMS_NORMAL, HasNum: true},
 }
 
-var enum212 = [...]EnumVal{
+var enum218 = []EnumVal{
 	{Word: "COMPAT", Const: "MQPROP_COMPATIBILITY", Num: mqi.MQPROP_COMPATIBILITY, HasNum: true},
 	{Word: "NONE", Const: "MQPROP_NONE", Num: mqi.MQPROP_NONE, HasNum: true},
 	{Word: "ALL", Const: "MQPROP_ALL", Num: mqi.MQPROP_ALL, HasNum: true},
 }
 
-var enum213 = [...]EnumVal{
+var enum219 = []EnumVal{
 	{Word: "NO"},
 }
 
-var enum214 = [...]EnumVal{
+var enum220 = []EnumVal{
 	{Word: "YES", Const: "MQUSEDLQ_YES", Num: mqi.MQUSEDLQ_YES, HasNum: true},
 	{Word: "NO", Const: "MQUSEDLQ_NO", Num: mqi.MQUSEDLQ_NO, HasNum: true},
 }
 
-var enum215 = [...]EnumVal{
+var enum221 = []EnumVal{
 	{Word: "REQUIRED", Const: "MQSCA_REQUIRED", Num: mqi.MQSCA_REQUIRED, HasNum: true},
 	{Word: "OPTIONAL", Const: "MQSCA_OPTIONAL", Num: mqi.MQSCA_OPTIONAL, HasNum: true},
 }
 
-var enum216 = [...]EnumVal{
+var enum222 = []EnumVal{
 	{Word: "DEF", Const: "MQPA_DEFAULT", Num: mqi.MQPA_DEFAULT, HasNum: true},
 	{Word: "CTX", Const: "MQPA_CONTEXT", Num: mqi.MQPA_CONTEXT, HasNum: true},
 	{Word: "ONLYMCA", Const: "MQPA_ONLY_MCA", Num: mqi.MQPA_ONLY_MCA, HasNum: true},
 	{Word: "ALTMCA", Const: "MQPA_ALTERNATE_OR_MCA", Num: mqi.MQPA_ALTERNATE_OR_MCA, HasNum: true},
 }
 
-var enum217 = [...]EnumVal{
+var enum223 = []EnumVal{
 	{Word: "PREFERRED", Const: "MQCAFTY_PREFERRED", Num: mqi.MQCAFTY_PREFERRED, HasNum: true},
 	{Word: "NONE", Const: "MQCAFTY_NONE", Num: mqi.MQCAFTY_NONE, HasNum: true},
 }
 
-var enum218 = [...]EnumVal{
+var enum224 = []EnumVal{
 	{Word: "NO", Const: "MQRCN_NO", Num: mqi.MQRCN_NO, HasNum: true},
 	{Word: "YES", Const: "MQRCN_YES", Num: mqi.MQRCN_YES, HasNum: true},
 	{Word: "QMGR", Const: "MQRCN_Q_MGR", Num: mqi.MQRCN_Q_MGR, HasNum: true},
 	{Word: "DISABLED", Const: "MQRCN_DISABLED", Num: mqi.MQRCN_DISABLED, HasNum: true},
 }
 
-var enum219 = [...]EnumVal{
+var enum225 = []EnumVal{
 	{Word: "MQTTV311", Const: "MQPROTO_MQTTV311", Num: mqi.MQPROTO_MQTTV311, HasNum: true},
 	{Word: "MQTTV3", Const: "MQPROTO_MQTTV3", Num: mqi.MQPROTO_MQTTV3, HasNum: true},
 	{Word: "HTTP", Const: "MQPROTO_HTTP", Num: mqi.MQPROTO_HTTP, HasNum: true},
 }
 
-var enum220 = [...]EnumVal{
+var enum226 = []EnumVal{
 	{Word: "NEVER", Const: "MQSCA_NEVER_REQUIRED", Num: mqi.MQSCA_NEVER_REQUIRED, HasNum: true},
 	{Word: "OPTIONAL", Const: "MQSCA_OPTIONAL", Num: mqi.MQSCA_OPTIONAL, HasNum: true},
 	{Word: "REQUIRED", Const: "MQSCA_REQUIRED", Num: mqi.MQSCA_REQUIRED, HasNum: true},
 }
 
-var enum221 = [...]EnumVal{
+var enum227 = []EnumVal{
 	{Word: "TCP", Const: "MQXPT_TCP", Num: mqi.MQXPT_TCP, HasNum: true},
 }
 
-var enum222 = [...]EnumVal{
+var enum228 = []EnumVal{
 	{Word: "NO", Const: "MQUIDSUPP_NO", Num: mqi.MQUIDSUPP_NO, HasNum: true},
 	{Word: "YES", Const: "MQUIDSUPP_YES", Num: mqi.MQUIDSUPP_YES, HasNum: true},
 }
 
-var enum223 = [...]EnumVal{
+var enum229 = []EnumVal{
 	{Word: "CREATED", Const: "MQQSGS_CREATED", Num: mqi.MQQSGS_CREATED, HasNum: true},
 	{Word: "ACTIVE", Const: "MQQSGS_ACTIVE", Num: mqi.MQQSGS_ACTIVE, HasNum: true},
 	{Word: "INACTIVE", Const: "MQQSGS_INACTIVE", Num: mqi.MQQSGS_INACTIVE, HasNum: true},
@@ -1451,12 +1481,12 @@ var enum223 = [...]EnumVal{
 	{Word: "UNKNOWN", Const: "MQQSGS_UNKNOWN", Num: mqi.MQQSGS_UNKNOWN, HasNum: true},
 }
 
-var enum224 = [...]EnumVal{
+var enum230 = []EnumVal{
 	{Word: "NO"},
 	{Word: "YES"},
 }
 
-var enum225 = [...]EnumVal{
+var enum231 = []EnumVal{
 	{Word: "NONE", Const: "MQMLP_SIGN_ALG_NONE", Num: mqi.MQMLP_SIGN_ALG_NONE, HasNum: true},
 	{Word: "MD5", Const: "MQMLP_SIGN_ALG_MD5", Num: mqi.MQMLP_SIGN_ALG_MD5, HasNum: true},
 	{Word: "SHA1", Const: "MQMLP_SIGN_ALG_SHA1", Num: mqi.MQMLP_SIGN_ALG_SHA1, HasNum: true},
@@ -1465,7 +1495,7 @@ var enum225 = [...]EnumVal{
 	{Word: "SHA512", Const: "MQMLP_SIGN_ALG_SHA512", Num: mqi.MQMLP_SIGN_ALG_SHA512, HasNum: true},
 }
 
-var enum226 = [...]EnumVal{
+var enum232 = []EnumVal{
 	{Word: "NONE", Const: "MQMLP_ENCRYPTION_ALG_NONE", Num: mqi.MQMLP_ENCRYPTION_ALG_NONE, HasNum: true},
 	{Word: "RC2", Const: "MQMLP_ENCRYPTION_ALG_RC2", Num: mqi.MQMLP_ENCRYPTION_ALG_RC2, HasNum: true},
 	{Word: "DES", Const: "MQMLP_ENCRYPTION_ALG_DES", Num: mqi.MQMLP_ENCRYPTION_ALG_DES, HasNum: true},
@@ -1474,78 +1504,83 @@ var enum226 = [...]EnumVal{
 	{Word: "AES256", Const: "MQMLP_ENCRYPTION_ALG_AES256", Num: mqi.MQMLP_ENCRYPTION_ALG_AES256, HasNum: true},
 }
 
-var enum227 = [...]EnumVal{
+var enum233 = []EnumVal{
 	{Word: "DISABLED", Const: "MQKEY_REUSE_DISABLED", Num: mqi.MQKEY_REUSE_DISABLED, HasNum: true},
 	{Word: "UNLIMITED", Const: "MQKEY_REUSE_UNLIMITED", Num: mqi.MQKEY_REUSE_UNLIMITED, HasNum: true},
 }
 
-var enum228 = [...]EnumVal{
+var enum234 = []EnumVal{
 	{Word: "NO", Const: "MQMLP_TOLERATE_UNPROTECTED_NO", Num: mqi.MQMLP_TOLERATE_UNPROTECTED_NO, HasNum: true},
 	{Word: "YES", Const: "MQMLP_TOLERATE_UNPROTECTED_YES", Num: mqi.MQMLP_TOLERATE_UNPROTECTED_YES, HasNum: true},
 }
 
-var enum229 = [...]EnumVal{
+var enum235 = []EnumVal{
 	{Word: "REPLACE", Const: "MQACT_REPLACE", Num: mqi.MQACT_REPLACE, HasNum: true},
 	{Word: "REMOVE", Const: "MQACT_REMOVE", Num: mqi.MQACT_REMOVE, HasNum: true},
 }
 
-var enum230 = [...]EnumVal{
+var enum236 = []EnumVal{
 	{Word: "YES", Const: "MQRAR_YES", Num: mqi.MQRAR_YES, HasNum: true},
 	{Word: "NO", Const: "MQRAR_NO", Num: mqi.MQRAR_NO, HasNum: true},
 }
 
-var enum231 = [...]EnumVal{
+var enum237 = []EnumVal{
 	{Word: "ALL", Const: "MQCHLD_ALL", Num: mqi.MQCHLD_ALL, HasNum: true, ShowOnly: true},
 	{Word: "PRIVATE", Const: "MQCHLD_PRIVATE", Num: mqi.MQCHLD_PRIVATE, HasNum: true},
 	{Word: "SHARED", Const: "MQCHLD_SHARED", Num: mqi.MQCHLD_SHARED, HasNum: true},
 	{Word: "FIXSHARED", Const: "MQCHLD_FIXSHARED", Num: mqi.MQCHLD_FIXSHARED, HasNum: true},
 }
 
-var enum232 = [...]EnumVal{
+var enum238 = []EnumVal{
 	{Word: "QMGRTBL", Const: "MQCHTAB_Q_MGR", Num: mqi.MQCHTAB_Q_MGR, HasNum: true},
 	{Word: "CLNTTBL", Const: "MQCHTAB_CLNTCONN", Num: mqi.MQCHTAB_CLNTCONN, HasNum: true},
 }
 
-var enum233 = [...]EnumVal{
+var enum239 = []EnumVal{
 	{Word: "NO", Const: "MQIS_NO", Num: mqi.MQIS_NO, HasNum: true},
 	{Word: "YES", Const: "MQIS_YES", Num: mqi.MQIS_YES, HasNum: true},
 }
 
-var enum234 = [...]EnumVal{
+var enum240 = []EnumVal{
 	{Word: "QMGR", Const: "MQINBD_Q_MGR", Num: mqi.MQINBD_Q_MGR, HasNum: true},
 	{Word: "GROUP", Const: "MQINBD_GROUP", Num: mqi.MQINBD_GROUP, HasNum: true},
 }
 
-var enum235 = [...]EnumVal{
+var enum241 = []EnumVal{
+	{Word: "YES", Const: "MQPO_YES", Num: mqi.MQPO_YES, HasNum: true},
+	{Word: "NO", Const: "MQPO_NO", Num: mqi.MQPO_NO, HasNum: true},
+}
+
+var enum242 = []EnumVal{
 	{Word: "RETAINED", Const: "MQCLRT_RETAINED", Num: mqi.MQCLRT_RETAINED, HasNum: true},
 }
 
-var enum236 = [...]EnumVal{
+var enum243 = []EnumVal{
 	{Word: "LOCAL", Const: "MQCLRS_LOCAL", Num: mqi.MQCLRS_LOCAL, HasNum: true},
 }
 
-var enum237 = [...]EnumVal{
+var enum244 = []EnumVal{
 	{Word: "COMMIT", Const: "MQIDO_COMMIT", Num: mqi.MQIDO_COMMIT, HasNum: true},
 	{Word: "BACKOUT", Const: "MQIDO_BACKOUT", Num: mqi.MQIDO_BACKOUT, HasNum: true},
 }
 
-var enum238 = [...]EnumVal{
+var enum245 = []EnumVal{
 	{Word: "QUIESCE", Const: "MQMODE_QUIESCE", Num: mqi.MQMODE_QUIESCE, HasNum: true},
 	{Word: "FORCE", Const: "MQMODE_FORCE", Num: mqi.MQMODE_FORCE, HasNum: true},
 	{Word: "TERMINATE", Const: "MQMODE_TERMINATE", Num: mqi.MQMODE_TERMINATE, HasNum: true},
 }
 
-var enum239 = [...]EnumVal{
+var enum246 = []EnumVal{
 	{Word: "STOPPED", Const: "MQCHS_STOPPED", Num: mqi.MQCHS_STOPPED, HasNum: true},
 	{Word: "INACTIVE", Const: "MQCHS_INACTIVE", Num: mqi.MQCHS_INACTIVE, HasNum: true},
 }
 
-var enum240 = [...]EnumVal{
+var enum247 = []EnumVal{
 	{Word: "NO", Const: "MQCFO_REFRESH_REPOSITORY_NO", Num: mqi.MQCFO_REFRESH_REPOSITORY_NO, HasNum: true},
 	{Word: "YES", Const: "MQCFO_REFRESH_REPOSITORY_YES", Num: mqi.MQCFO_REFRESH_REPOSITORY_YES, HasNum: true},
 }
 
-var enum241 = [...]EnumVal{
+var enum248 = []EnumVal{
 	{Word: "ALL", Const: "MQOT_ALL", Num: mqi.MQOT_ALL, HasNum: true},
 	{Word: "AUTHINFO", Const: "MQOT_AUTH_INFO", Num: mqi.MQOT_AUTH_INFO, HasNum: true},
 	{Word: "CFSTRUCT", Const: "MQOT_CF_STRUC", Num: mqi.MQOT_CF_STRUC, HasNum: true},
@@ -1566,30 +1601,30 @@ var enum241 = [...]EnumVal{
 	{Word: "TOPIC", Const: "MQOT_TOPIC", Num: mqi.MQOT_TOPIC, HasNum: true},
 }
 
-var enum242 = [...]EnumVal{
+var enum249 = []EnumVal{
 	{Word: "CONFIGEV", Const: "MQRT_CONFIGURATION", Num: mqi.MQRT_CONFIGURATION, HasNum: true},
 	{Word: "EXPIRY", Const: "MQRT_EXPIRY", Num: mqi.MQRT_EXPIRY, HasNum: true},
 	{Word: "NSPROC", Const: "MQRT_NSPROC", Num: mqi.MQRT_NSPROC, HasNum: true},
 	{Word: "PROXYSUB", Const: "MQRT_PROXYSUB", Num: mqi.MQRT_PROXYSUB, HasNum: true},
 }
 
-var enum243 = [...]EnumVal{
+var enum250 = []EnumVal{
 	{Word: "AUTHSERV", Const: "MQSECTYPE_AUTHSERV", Num: mqi.MQSECTYPE_AUTHSERV, HasNum: true},
 	{Word: "CLASSES", Const: "MQSECTYPE_CLASSES", Num: mqi.MQSECTYPE_CLASSES, HasNum: true},
 	{Word: "CONNAUTH", Const: "MQSECTYPE_CONNAUTH", Num: mqi.MQSECTYPE_CONNAUTH, HasNum: true},
 	{Word: "SSL", Const: "MQSECTYPE_SSL", Num: mqi.MQSECTYPE_SSL, HasNum: true},
 }
 
-var enum244 = [...]EnumVal{
+var enum251 = []EnumVal{
 	{Word: "FORCEREMOVE", Const: "MQACT_FORCE_REMOVE", Num: mqi.MQACT_FORCE_REMOVE, HasNum: true},
 }
 
-var enum245 = [...]EnumVal{
+var enum252 = []EnumVal{
 	{Word: "NO", Const: "MQCFO_REMOVE_QUEUES_NO", Num: mqi.MQCFO_REMOVE_QUEUES_NO, HasNum: true},
 	{Word: "YES", Const: "MQCFO_REMOVE_QUEUES_YES", Num: mqi.MQCFO_REMOVE_QUEUES_YES, HasNum: true},
 }
 
-var enum246 = [...]EnumVal{
+var enum253 = []EnumVal{
 	{Word: "ADVANCELOG", Const: "MQACT_ADVANCE_LOG", Num: mqi.MQACT_ADVANCE_LOG, HasNum: true},
 	{Word: "STATISTICS", Const: "MQACT_COLLECT_STATISTICS", Num: mqi.MQACT_COLLECT_STATISTICS, HasNum: true},
 	{Word: "PUBSUB", Const: "MQACT_PUBSUB", Num: mqi.MQACT_PUBSUB, HasNum: true},
@@ -1597,490 +1632,490 @@ var enum246 = [...]EnumVal{
 	{Word: "REDUCELOG", Const: "MQACT_REDUCE_LOG", Num: mqi.MQACT_REDUCE_LOG, HasNum: true},
 }
 
-var enum247 = [...]EnumVal{
+var enum254 = []EnumVal{
 	{Word: "DB2", Const: "MQQMFAC_DB2", Num: mqi.MQQMFAC_DB2, HasNum: true},
 	{Word: "IMSBRIDGE", Const: "MQQMFAC_IMS_BRIDGE", Num: mqi.MQQMFAC_IMS_BRIDGE, HasNum: true},
 }
 
-var enum248 = [...]EnumVal{
+var enum255 = []EnumVal{
 	{Word: "QUIESCE", Const: "MQMODE_QUIESCE", Num: mqi.MQMODE_QUIESCE, HasNum: true},
 	{Word: "FORCE", Const: "MQMODE_FORCE", Num: mqi.MQMODE_FORCE, HasNum: true},
 }
 
 // schemas are the tables of all kinds.
 var schemas = [...]Schema{
-	{Kind: "QLOCAL", Attrs: attrs0[:]},
-	{Kind: "QMODEL", Attrs: attrs1[:]},
-	{Kind: "QALIAS", Attrs: attrs2[:]},
-	{Kind: "QREMOTE", Attrs: attrs3[:]},
-	{Kind: "QMGR", Attrs: attrs4[:]},
-	{Kind: "TOPIC", Attrs: attrs5[:]},
-	{Kind: "SUB", Attrs: attrs6[:]},
-	{Kind: "LISTENER", Attrs: attrs7[:]},
-	{Kind: "PROCESS", Attrs: attrs8[:]},
-	{Kind: "NAMELIST", Attrs: attrs9[:]},
-	{Kind: "CHLAUTH", Attrs: attrs10[:]},
-	{Kind: "AUTHREC", Attrs: attrs11[:]},
-	{Kind: "AUTHINFO(IDPWOS)", Attrs: attrs12[:]},
-	{Kind: "AUTHINFO(IDPWLDAP)", Attrs: attrs13[:]},
-	{Kind: "AUTHINFO(CRLLDAP)", Attrs: attrs14[:]},
-	{Kind: "AUTHINFO(OCSP)", Attrs: attrs15[:]},
-	{Kind: "CFSTRUCT", Attrs: attrs16[:]},
-	{Kind: "COMMINFO", Attrs: attrs17[:]},
-	{Kind: "SERVICE", Attrs: attrs18[:]},
-	{Kind: "QSTATUS TYPE(QUEUE)", Attrs: attrs19[:]},
-	{Kind: "QSTATUS TYPE(HANDLE)", Attrs: attrs20[:]},
-	{Kind: "CHSTATUS", Attrs: attrs21[:]},
-	{Kind: "TPSTATUS TYPE(TOPIC)", Attrs: attrs22[:]},
-	{Kind: "TPSTATUS TYPE(SUB)", Attrs: attrs23[:]},
-	{Kind: "TPSTATUS TYPE(PUB)", Attrs: attrs24[:]},
-	{Kind: "SBSTATUS", Attrs: attrs25[:]},
-	{Kind: "PUBSUB", Attrs: attrs26[:]},
-	{Kind: "QMSTATUS", Attrs: attrs27[:]},
-	{Kind: "LSSTATUS", Attrs: attrs28[:]},
-	{Kind: "SVSTATUS", Attrs: attrs29[:]},
-	{Kind: "CONN", Attrs: attrs30[:]},
-	{Kind: "CLUSQMGR", Attrs: attrs31[:]},
-	{Kind: "CFSTATUS", Attrs: attrs32[:]},
-	{Kind: "APSTATUS", Attrs: attrs33[:]},
-	{Kind: "CHANNEL(SDR)", Attrs: attrs34[:]},
-	{Kind: "CHANNEL(SVR)", Attrs: attrs35[:]},
-	{Kind: "CHANNEL(RCVR)", Attrs: attrs36[:]},
-	{Kind: "CHANNEL(RQSTR)", Attrs: attrs37[:]},
-	{Kind: "CHANNEL(SVRCONN)", Attrs: attrs38[:]},
-	{Kind: "CHANNEL(CLNTCONN)", Attrs: attrs39[:]},
-	{Kind: "CHANNEL(CLUSSDR)", Attrs: attrs40[:]},
-	{Kind: "CHANNEL(CLUSRCVR)", Attrs: attrs41[:]},
-	{Kind: "CHANNEL(AMQP)", Attrs: attrs42[:]},
-	{Kind: "CHANNEL(MQTT)", Attrs: attrs43[:]},
-	{Kind: "AUTHSERV", Attrs: attrs44[:]},
-	{Kind: "ENTAUTH", Attrs: attrs45[:]},
-	{Kind: "GROUP", Attrs: attrs46[:]},
-	{Kind: "POLICY", Attrs: attrs47[:]},
-	{Kind: "*", Attrs: attrs48[:]},
-	{Kind: "CLEAR TOPICSTR", Attrs: attrs49[:]},
-	{Kind: "PING CHANNEL", Attrs: attrs50[:]},
-	{Kind: "RESET CHANNEL", Attrs: attrs51[:]},
-	{Kind: "RESOLVE CHANNEL", Attrs: attrs52[:]},
-	{Kind: "STOP CHANNEL", Attrs: attrs53[:]},
-	{Kind: "PURGE CHANNEL", Attrs: attrs54[:]},
-	{Kind: "STOP CONN", Attrs: attrs55[:]},
-	{Kind: "START CHINIT", Attrs: attrs56[:]},
-	{Kind: "START LISTENER", Attrs: attrs57[:]},
-	{Kind: "STOP LISTENER", Attrs: attrs58[:]},
-	{Kind: "REFRESH CLUSTER", Attrs: attrs59[:]},
-	{Kind: "REFRESH QMGR", Attrs: attrs60[:]},
-	{Kind: "REFRESH SECURITY", Attrs: attrs61[:]},
-	{Kind: "RESET CLUSTER", Attrs: attrs62[:]},
-	{Kind: "RESET QMGR", Attrs: attrs63[:]},
-	{Kind: "RESUME QMGR", Attrs: attrs64[:]},
-	{Kind: "SUSPEND QMGR", Attrs: attrs65[:]},
-	{Kind: "DELETE SUB", Attrs: attrs66[:]},
-	{Kind: "ALTER SUB", Attrs: attrs67[:]},
-	{Kind: "DISPLAY CFSTATUS", Attrs: attrs68[:]},
+	{Kind: "QLOCAL", Attrs: attrs0},
+	{Kind: "QMODEL", Attrs: attrs1},
+	{Kind: "QALIAS", Attrs: attrs2},
+	{Kind: "QREMOTE", Attrs: attrs3},
+	{Kind: "QMGR", Attrs: attrs4},
+	{Kind: "TOPIC", Attrs: attrs5},
+	{Kind: "SUB", Attrs: attrs6},
+	{Kind: "LISTENER", Attrs: attrs7},
+	{Kind: "PROCESS", Attrs: attrs8},
+	{Kind: "NAMELIST", Attrs: attrs9},
+	{Kind: "CHLAUTH", Attrs: attrs10},
+	{Kind: "AUTHREC", Attrs: attrs11},
+	{Kind: "AUTHINFO(IDPWOS)", Attrs: attrs12},
+	{Kind: "AUTHINFO(IDPWLDAP)", Attrs: attrs13},
+	{Kind: "AUTHINFO(CRLLDAP)", Attrs: attrs14},
+	{Kind: "AUTHINFO(OCSP)", Attrs: attrs15},
+	{Kind: "CFSTRUCT", Attrs: attrs16},
+	{Kind: "COMMINFO", Attrs: attrs17},
+	{Kind: "SERVICE", Attrs: attrs18},
+	{Kind: "QSTATUS TYPE(QUEUE)", Attrs: attrs19},
+	{Kind: "QSTATUS TYPE(HANDLE)", Attrs: attrs20},
+	{Kind: "CHSTATUS", Attrs: attrs21},
+	{Kind: "TPSTATUS TYPE(TOPIC)", Attrs: attrs22},
+	{Kind: "TPSTATUS TYPE(SUB)", Attrs: attrs23},
+	{Kind: "TPSTATUS TYPE(PUB)", Attrs: attrs24},
+	{Kind: "SBSTATUS", Attrs: attrs25},
+	{Kind: "PUBSUB", Attrs: attrs26},
+	{Kind: "QMSTATUS", Attrs: attrs27},
+	{Kind: "LSSTATUS", Attrs: attrs28},
+	{Kind: "SVSTATUS", Attrs: attrs29},
+	{Kind: "CONN", Attrs: attrs30},
+	{Kind: "CLUSQMGR", Attrs: attrs31},
+	{Kind: "CFSTATUS", Attrs: attrs32},
+	{Kind: "APSTATUS", Attrs: attrs33},
+	{Kind: "CHANNEL(SDR)", Attrs: attrs34},
+	{Kind: "CHANNEL(SVR)", Attrs: attrs35},
+	{Kind: "CHANNEL(RCVR)", Attrs: attrs36},
+	{Kind: "CHANNEL(RQSTR)", Attrs: attrs37},
+	{Kind: "CHANNEL(SVRCONN)", Attrs: attrs38},
+	{Kind: "CHANNEL(CLNTCONN)", Attrs: attrs39},
+	{Kind: "CHANNEL(CLUSSDR)", Attrs: attrs40},
+	{Kind: "CHANNEL(CLUSRCVR)", Attrs: attrs41},
+	{Kind: "CHANNEL(AMQP)", Attrs: attrs42},
+	{Kind: "CHANNEL(MQTT)", Attrs: attrs43},
+	{Kind: "AUTHSERV", Attrs: attrs44},
+	{Kind: "ENTAUTH", Attrs: attrs45},
+	{Kind: "GROUP", Attrs: attrs46},
+	{Kind: "POLICY", Attrs: attrs47},
+	{Kind: "*", Attrs: attrs48},
+	{Kind: "CLEAR TOPICSTR", Attrs: attrs49},
+	{Kind: "PING CHANNEL", Attrs: attrs50},
+	{Kind: "RESET CHANNEL", Attrs: attrs51},
+	{Kind: "RESOLVE CHANNEL", Attrs: attrs52},
+	{Kind: "STOP CHANNEL", Attrs: attrs53},
+	{Kind: "PURGE CHANNEL", Attrs: attrs54},
+	{Kind: "STOP CONN", Attrs: attrs55},
+	{Kind: "START CHINIT", Attrs: attrs56},
+	{Kind: "START LISTENER", Attrs: attrs57},
+	{Kind: "STOP LISTENER", Attrs: attrs58},
+	{Kind: "REFRESH CLUSTER", Attrs: attrs59},
+	{Kind: "REFRESH QMGR", Attrs: attrs60},
+	{Kind: "REFRESH SECURITY", Attrs: attrs61},
+	{Kind: "RESET CLUSTER", Attrs: attrs62},
+	{Kind: "RESET QMGR", Attrs: attrs63},
+	{Kind: "RESUME QMGR", Attrs: attrs64},
+	{Kind: "SUSPEND QMGR", Attrs: attrs65},
+	{Kind: "DELETE SUB", Attrs: attrs66},
+	{Kind: "ALTER SUB", Attrs: attrs67},
+	{Kind: "DISPLAY CFSTATUS", Attrs: attrs68},
 }
 
 // QLOCAL
-var attrs0 = [...]Attr{
+var attrs0 = []Attr{
 	{Name: "QUEUE", Type: TName, Syn: []string{"QLOCAL"}, Scope: "c", Doc: "object name (A-Z a-z 0-9 . / _ %) max 48", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QLOCAL", Enum: enum0[:], Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
-	{Name: "ACCTQ", Type: TEnum, Default: "QMGR", Enum: enum1[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
+	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QLOCAL", Enum: enum0, Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
+	{Name: "ACCTQ", Type: TEnum, Default: "QMGR", Enum: enum1, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BOQNAME", Type: TName, Scope: "c", Doc: "queue name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_BACKOUT_REQ_Q_NAME", ID: mqi.MQCA_BACKOUT_REQ_Q_NAME},
 	{Name: "BOTHRESH", Type: TInt, Scope: "c,s2", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_BACKOUT_THRESHOLD", ID: mqi.MQIA_BACKOUT_THRESHOLD},
-	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "0..999999999 (tenths of a second)", Default: "NOLIMIT", Max: 999999999, Enum: enum2[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
+	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "NOLIMIT", Max: 999999999, Enum: enum2, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 	{Name: "CFSTRUCT", Type: TName, Scope: "s4", Doc: "CF structure name, or blank", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CF_STRUC_NAME", ID: mqi.MQCA_CF_STRUC_NAME, ZOS: true},
 	{Name: "CLUSDATE", Type: TDate, Doc: "only for cluster queues (DISPLAY QCLUSTER or CLUSINFO)", Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSNL", Type: TName, Doc: "namelist name, or blank (exclusive with CLUSTER)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
 	{Name: "CLUSQMGR", Type: TName, Doc: "hosting queue manager of a cluster queue", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_Q_MGR_NAME", ID: mqi.MQCA_CLUSTER_Q_MGR_NAME},
-	{Name: "CLUSQT", Type: TEnum, Enum: enum3[:], Display: Yes, PCF: "MQIA_CLUSTER_Q_TYPE", ID: mqi.MQIA_CLUSTER_Q_TYPE},
+	{Name: "CLUSQT", Type: TEnum, Enum: enum3, Display: Yes, PCF: "MQIA_CLUSTER_Q_TYPE", ID: mqi.MQIA_CLUSTER_Q_TYPE},
 	{Name: "CLUSTER", Type: TName, Doc: "cluster name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CLUSTIME", Type: TTime, Doc: "only for cluster queues", Display: Yes, PCF: "MQCA_CLUSTER_TIME", ID: mqi.MQCA_CLUSTER_TIME},
 	{Name: "CLCHNAME", Type: TName, Doc: "cluster-sender channel name(s) that use this transmission queue", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUS_CHL_NAME", ID: mqi.MQCA_CLUS_CHL_NAME, Generic: true},
 	{Name: "CLWLPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_Q_PRIORITY", ID: mqi.MQIA_CLWL_Q_PRIORITY},
 	{Name: "CLWLRANK", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_Q_RANK", ID: mqi.MQIA_CLWL_Q_RANK},
-	{Name: "CLWLUSEQ", Type: TEnum, Default: "QMGR", Enum: enum4[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_USEQ", ID: mqi.MQIA_CLWL_USEQ},
+	{Name: "CLWLUSEQ", Type: TEnum, Default: "QMGR", Enum: enum4, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_USEQ", ID: mqi.MQIA_CLWL_USEQ},
 	{Name: "CRDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
 	{Name: "CRTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
 	{Name: "CURDEPTH", Type: TInt, Scope: "c", Doc: "current number of messages (put minus got, committed and uncommitted)", Default: "0", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_CURRENT_Q_DEPTH", ID: mqi.MQIA_CURRENT_Q_DEPTH},
 	{Name: "CUSTOM", Type: TString, Doc: "NAME(VALUE) pairs", MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
-	{Name: "DEFBIND", Type: TEnum, Default: "OPEN", Enum: enum5[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_BIND", ID: mqi.MQIA_DEF_BIND},
-	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..9 (0..MAXPRTY)", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
-	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
-	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
-	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
-	{Name: "DEFSOPT", Type: TEnum, Scope: "c", Default: "SHARED", Enum: enum9[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_INPUT_OPEN_OPTION", ID: mqi.MQIA_DEF_INPUT_OPEN_OPTION},
-	{Name: "DEFTYPE", Type: TEnum, Scope: "c,s3,s4", Default: "PREDEFINED", Enum: enum10[:], Display: Yes, PCF: "MQIA_DEFINITION_TYPE", ID: mqi.MQIA_DEFINITION_TYPE},
+	{Name: "DEFBIND", Type: TEnum, Default: "OPEN", Enum: enum5, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_BIND", ID: mqi.MQIA_DEF_BIND},
+	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..MAXPRTY", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
+	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
+	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
+	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
+	{Name: "DEFSOPT", Type: TEnum, Scope: "c", Default: "SHARED", Enum: enum9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_INPUT_OPEN_OPTION", ID: mqi.MQIA_DEF_INPUT_OPEN_OPTION},
+	{Name: "DEFTYPE", Type: TEnum, Scope: "c,s3,s4", Default: "PREDEFINED", Enum: enum10, Display: Yes, PCF: "MQIA_DEFINITION_TYPE", ID: mqi.MQIA_DEFINITION_TYPE},
 	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
-	{Name: "DISTL", Type: TEnum, Default: "NO", Enum: enum11[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
-	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
-	{Name: "HARDENBO", Type: TFlag, Neg: "NOHARDENBO", Scope: "c", Doc: "HARDENBO:MQQA_BACKOUT_HARDENED=1,NOHARDENBO:MQQA_BACKOUT_NOT_HARDENED=0", Default: "YES", Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_HARDEN_GET_BACKOUT", ID: mqi.MQIA_HARDEN_GET_BACKOUT},
-	{Name: "IMGRCOVQ", Type: TEnum, Default: "QMGR", Enum: enum13[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_Q", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_Q},
-	{Name: "INDXTYPE", Type: TEnum, Scope: "s4", Default: "NONE", Enum: enum14[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INDEX_TYPE", ID: mqi.MQIA_INDEX_TYPE, ZOS: true},
+	{Name: "DISTL", Type: TEnum, Default: "NO", Enum: enum11, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
+	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
+	{Name: "HARDENBO", Type: TFlag, Neg: "NOHARDENBO", Scope: "c", Default: "YES", Enum: enum13, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_HARDEN_GET_BACKOUT", ID: mqi.MQIA_HARDEN_GET_BACKOUT},
+	{Name: "IMGRCOVQ", Type: TEnum, Default: "QMGR", Enum: enum14, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_Q", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_Q},
+	{Name: "INDXTYPE", Type: TEnum, Scope: "s4", Default: "NONE", Enum: enum15, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INDEX_TYPE", ID: mqi.MQIA_INDEX_TYPE, ZOS: true},
 	{Name: "INITQ", Type: TName, Doc: "initiation queue name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_INITIATION_Q_NAME", ID: mqi.MQCA_INITIATION_Q_NAME},
 	{Name: "IPPROCS", Type: TInt, Scope: "c", Doc: "current opens for input", Default: "0", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_OPEN_INPUT_COUNT", ID: mqi.MQIA_OPEN_INPUT_COUNT},
 	{Name: "MAXDEPTH", Type: TInt, Scope: "c,s4", Default: "5000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_DEPTH", ID: mqi.MQIA_MAX_Q_DEPTH},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c,s4", Doc: "0..queue manager MAXMSGL (32 KB..100 MB = 104857600)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_MSG_LENGTH", ID: mqi.MQIA_MAX_MSG_LENGTH},
-	{Name: "MAXFSIZE", Type: TIntOrEnum, Doc: "20..267386880 (MB)", Default: "DEFAULT", Min: 20, Max: 267386880, Enum: enum15[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_FILE_SIZE", ID: mqi.MQIA_MAX_Q_FILE_SIZE},
-	{Name: "MONQ", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
-	{Name: "MSGDLVSQ", Type: TEnum, Scope: "c", Default: "PRIORITY", Enum: enum17[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_DELIVERY_SEQUENCE", ID: mqi.MQIA_MSG_DELIVERY_SEQUENCE},
-	{Name: "TRIGGER", Type: TFlag, Neg: "NOTRIGGER", Doc: "TRIGGER:MQTC_ON=1,NOTRIGGER:MQTC_OFF=0", Default: "NO", Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_CONTROL", ID: mqi.MQIA_TRIGGER_CONTROL},
-	{Name: "NPMCLASS", Type: TEnum, Scope: "s3", Default: "NORMAL", Enum: enum18[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_NPM_CLASS", ID: mqi.MQIA_NPM_CLASS},
+	{Name: "MAXFSIZE", Type: TIntOrEnum, Doc: "MB", Default: "DEFAULT", Min: 20, Max: 267386880, Enum: enum16, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_FILE_SIZE", ID: mqi.MQIA_MAX_Q_FILE_SIZE},
+	{Name: "MONQ", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
+	{Name: "MSGDLVSQ", Type: TEnum, Scope: "c", Default: "PRIORITY", Enum: enum18, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_DELIVERY_SEQUENCE", ID: mqi.MQIA_MSG_DELIVERY_SEQUENCE},
+	{Name: "TRIGGER", Type: TFlag, Neg: "NOTRIGGER", Default: "NO", Enum: enum19, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_CONTROL", ID: mqi.MQIA_TRIGGER_CONTROL},
+	{Name: "NPMCLASS", Type: TEnum, Scope: "s3", Default: "NORMAL", Enum: enum20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_NPM_CLASS", ID: mqi.MQIA_NPM_CLASS},
 	{Name: "OPPROCS", Type: TInt, Scope: "c", Doc: "current opens for output", Default: "0", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_OPEN_OUTPUT_COUNT", ID: mqi.MQIA_OPEN_OUTPUT_COUNT},
-	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum19[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
-	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum20[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
+	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum21, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
+	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum22, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
 	{Name: "PROCESS", Type: TName, Doc: "process name, or channel name (up to 20) for a transmission queue trigger", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_PROCESS_NAME", ID: mqi.MQCA_PROCESS_NAME},
-	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum21[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum22[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum23, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum24, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
 	{Name: "QDEPTHHI", Type: TInt, Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_LIMIT", ID: mqi.MQIA_Q_DEPTH_HIGH_LIMIT},
 	{Name: "QDEPTHLO", Type: TInt, Default: "20", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_LIMIT", ID: mqi.MQIA_Q_DEPTH_LOW_LIMIT},
-	{Name: "QDPHIEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_EVENT", ID: mqi.MQIA_Q_DEPTH_HIGH_EVENT},
-	{Name: "QDPLOEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_EVENT", ID: mqi.MQIA_Q_DEPTH_LOW_EVENT},
-	{Name: "QDPMAXEV", Type: TEnum, Default: "ENABLED", Enum: enum24[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_MAX_EVENT", ID: mqi.MQIA_Q_DEPTH_MAX_EVENT},
+	{Name: "QDPHIEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_EVENT", ID: mqi.MQIA_Q_DEPTH_HIGH_EVENT},
+	{Name: "QDPLOEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_EVENT", ID: mqi.MQIA_Q_DEPTH_LOW_EVENT},
+	{Name: "QDPMAXEV", Type: TEnum, Default: "ENABLED", Enum: enum26, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_MAX_EVENT", ID: mqi.MQIA_Q_DEPTH_MAX_EVENT},
 	{Name: "QMID", Type: TString, Doc: "queue manager identifier of a cluster queue's host", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum25[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "QSVCIEV", Type: TEnum, Default: "NONE", Enum: enum26[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL_EVENT", ID: mqi.MQIA_Q_SERVICE_INTERVAL_EVENT},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSVCIEV", Type: TEnum, Default: "NONE", Enum: enum28, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL_EVENT", ID: mqi.MQIA_Q_SERVICE_INTERVAL_EVENT},
 	{Name: "QSVCINT", Type: TInt, Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL", ID: mqi.MQIA_Q_SERVICE_INTERVAL},
 	{Name: "RETINTVL", Type: TInt, Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_RETENTION_INTERVAL", ID: mqi.MQIA_RETENTION_INTERVAL},
-	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum27[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
-	{Name: "SHARE", Type: TFlag, Neg: "NOSHARE", Scope: "c", Doc: "SHARE:MQQA_SHAREABLE=1,NOSHARE:MQQA_NOT_SHAREABLE=0", Default: "YES", Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SHAREABILITY", ID: mqi.MQIA_SHAREABILITY},
-	{Name: "STATQ", Type: TEnum, Default: "QMGR", Enum: enum1[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
+	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum29, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
+	{Name: "SHARE", Type: TFlag, Neg: "NOSHARE", Scope: "c", Default: "YES", Enum: enum30, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SHAREABILITY", ID: mqi.MQIA_SHAREABILITY},
+	{Name: "STATQ", Type: TEnum, Default: "QMGR", Enum: enum1, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
 	{Name: "STREAMQ", Type: TName, Doc: "queue that receives a duplicate of each message", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_STREAM_QUEUE_NAME", ID: mqi.MQCA_STREAM_QUEUE_NAME},
-	{Name: "STRMQOS", Type: TEnum, Default: "BESTEF", Enum: enum28[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STREAM_QUEUE_QOS", ID: mqi.MQIA_STREAM_QUEUE_QOS},
+	{Name: "STRMQOS", Type: TEnum, Default: "BESTEF", Enum: enum31, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STREAM_QUEUE_QOS", ID: mqi.MQIA_STREAM_QUEUE_QOS},
 	{Name: "TRIGDATA", Type: TString, Doc: "text put into the trigger message; channel name for a transmission queue", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_TRIGGER_DATA", ID: mqi.MQCA_TRIGGER_DATA},
 	{Name: "TRIGDPTH", Type: TInt, Default: "1", Min: 1, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_DEPTH", ID: mqi.MQIA_TRIGGER_DEPTH},
 	{Name: "TRIGMPRI", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_MSG_PRIORITY", ID: mqi.MQIA_TRIGGER_MSG_PRIORITY},
-	{Name: "TRIGTYPE", Type: TEnum, Default: "FIRST", Enum: enum29[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_TYPE", ID: mqi.MQIA_TRIGGER_TYPE},
-	{Name: "USAGE", Type: TEnum, Scope: "c,s4", Default: "NORMAL", Enum: enum30[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USAGE", ID: mqi.MQIA_USAGE},
+	{Name: "TRIGTYPE", Type: TEnum, Default: "FIRST", Enum: enum32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_TYPE", ID: mqi.MQIA_TRIGGER_TYPE},
+	{Name: "USAGE", Type: TEnum, Scope: "c,s4", Default: "NORMAL", Enum: enum33, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USAGE", ID: mqi.MQIA_USAGE},
 	{Name: "CLUSINFO", Type: TGroup, Doc: "DISPLAY only: also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
-	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
+	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Enum: enum34, Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_Q_NAME", ID: mqi.MQCACF_FROM_Q_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // QMODEL
-var attrs1 = [...]Attr{
+var attrs1 = []Attr{
 	{Name: "QUEUE", Type: TName, Syn: []string{"QMODEL"}, Scope: "c,s3", Doc: "object name max 48", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QMODEL", Enum: enum0[:], Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
-	{Name: "ACCTQ", Type: TEnum, Default: "QMGR", Enum: enum1[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
+	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QMODEL", Enum: enum0, Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
+	{Name: "ACCTQ", Type: TEnum, Default: "QMGR", Enum: enum1, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BOQNAME", Type: TName, Scope: "c", Doc: "queue name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_BACKOUT_REQ_Q_NAME", ID: mqi.MQCA_BACKOUT_REQ_Q_NAME},
 	{Name: "BOTHRESH", Type: TInt, Scope: "c,s2", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_BACKOUT_THRESHOLD", ID: mqi.MQIA_BACKOUT_THRESHOLD},
-	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "0..999999999 (tenths of a second)", Default: "NOLIMIT", Max: 999999999, Enum: enum2[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
+	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "NOLIMIT", Max: 999999999, Enum: enum2, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 	{Name: "CFSTRUCT", Type: TName, Scope: "s4", Doc: "CF structure name, or blank", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CF_STRUC_NAME", ID: mqi.MQCA_CF_STRUC_NAME, ZOS: true},
 	{Name: "CLCHNAME", Type: TName, Doc: "cluster-sender channel name(s) that use this transmission queue", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUS_CHL_NAME", ID: mqi.MQCA_CLUS_CHL_NAME, Generic: true},
 	{Name: "CRDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
 	{Name: "CRTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
 	{Name: "CUSTOM", Type: TString, Doc: "NAME(VALUE) pairs", MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
-	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..9 (0..MAXPRTY)", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
-	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
-	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
-	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
-	{Name: "DEFSOPT", Type: TEnum, Scope: "c", Default: "EXCL", Enum: enum9[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_INPUT_OPEN_OPTION", ID: mqi.MQIA_DEF_INPUT_OPEN_OPTION},
-	{Name: "DEFTYPE", Type: TEnum, Scope: "c,s3,s4", Default: "TEMPDYN", Enum: enum31[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEFINITION_TYPE", ID: mqi.MQIA_DEFINITION_TYPE},
+	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..MAXPRTY", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
+	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
+	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
+	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
+	{Name: "DEFSOPT", Type: TEnum, Scope: "c", Default: "EXCL", Enum: enum9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_INPUT_OPEN_OPTION", ID: mqi.MQIA_DEF_INPUT_OPEN_OPTION},
+	{Name: "DEFTYPE", Type: TEnum, Scope: "c,s3,s4", Default: "TEMPDYN", Enum: enum36, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEFINITION_TYPE", ID: mqi.MQIA_DEFINITION_TYPE},
 	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
-	{Name: "DISTL", Type: TEnum, Default: "NO", Enum: enum11[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
-	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
-	{Name: "HARDENBO", Type: TFlag, Neg: "NOHARDENBO", Scope: "c", Doc: "HARDENBO:MQQA_BACKOUT_HARDENED=1,NOHARDENBO:MQQA_BACKOUT_NOT_HARDENED=0", Default: "YES", Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_HARDEN_GET_BACKOUT", ID: mqi.MQIA_HARDEN_GET_BACKOUT},
-	{Name: "IMGRCOVQ", Type: TEnum, Default: "QMGR", Enum: enum13[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_Q", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_Q},
-	{Name: "INDXTYPE", Type: TEnum, Scope: "s4", Default: "NONE", Enum: enum14[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INDEX_TYPE", ID: mqi.MQIA_INDEX_TYPE, ZOS: true},
+	{Name: "DISTL", Type: TEnum, Default: "NO", Enum: enum11, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
+	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
+	{Name: "HARDENBO", Type: TFlag, Neg: "NOHARDENBO", Scope: "c", Default: "YES", Enum: enum13, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_HARDEN_GET_BACKOUT", ID: mqi.MQIA_HARDEN_GET_BACKOUT},
+	{Name: "IMGRCOVQ", Type: TEnum, Default: "QMGR", Enum: enum14, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_Q", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_Q},
+	{Name: "INDXTYPE", Type: TEnum, Scope: "s4", Default: "NONE", Enum: enum15, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INDEX_TYPE", ID: mqi.MQIA_INDEX_TYPE, ZOS: true},
 	{Name: "INITQ", Type: TName, Doc: "initiation queue name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_INITIATION_Q_NAME", ID: mqi.MQCA_INITIATION_Q_NAME},
 	{Name: "MAXDEPTH", Type: TInt, Scope: "c,s4", Default: "5000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_DEPTH", ID: mqi.MQIA_MAX_Q_DEPTH},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c,s4", Doc: "0..queue manager MAXMSGL (32 KB..100 MB = 104857600)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_MSG_LENGTH", ID: mqi.MQIA_MAX_MSG_LENGTH},
-	{Name: "MAXFSIZE", Type: TIntOrEnum, Doc: "20..267386880 (MB)", Default: "DEFAULT", Min: 20, Max: 267386880, Enum: enum15[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_FILE_SIZE", ID: mqi.MQIA_MAX_Q_FILE_SIZE},
-	{Name: "MONQ", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
-	{Name: "MSGDLVSQ", Type: TEnum, Scope: "c", Default: "PRIORITY", Enum: enum17[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_DELIVERY_SEQUENCE", ID: mqi.MQIA_MSG_DELIVERY_SEQUENCE},
-	{Name: "TRIGGER", Type: TFlag, Neg: "NOTRIGGER", Doc: "TRIGGER:MQTC_ON=1,NOTRIGGER:MQTC_OFF=0", Default: "NO", Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_CONTROL", ID: mqi.MQIA_TRIGGER_CONTROL},
-	{Name: "NPMCLASS", Type: TEnum, Scope: "s3", Default: "NORMAL", Enum: enum18[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_NPM_CLASS", ID: mqi.MQIA_NPM_CLASS},
-	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum19[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
-	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum20[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
+	{Name: "MAXFSIZE", Type: TIntOrEnum, Doc: "MB", Default: "DEFAULT", Min: 20, Max: 267386880, Enum: enum16, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_FILE_SIZE", ID: mqi.MQIA_MAX_Q_FILE_SIZE},
+	{Name: "MONQ", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
+	{Name: "MSGDLVSQ", Type: TEnum, Scope: "c", Default: "PRIORITY", Enum: enum18, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_DELIVERY_SEQUENCE", ID: mqi.MQIA_MSG_DELIVERY_SEQUENCE},
+	{Name: "TRIGGER", Type: TFlag, Neg: "NOTRIGGER", Default: "NO", Enum: enum19, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_CONTROL", ID: mqi.MQIA_TRIGGER_CONTROL},
+	{Name: "NPMCLASS", Type: TEnum, Scope: "s3", Default: "NORMAL", Enum: enum20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_NPM_CLASS", ID: mqi.MQIA_NPM_CLASS},
+	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum21, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
+	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum22, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
 	{Name: "PROCESS", Type: TName, Doc: "process name, or channel name (up to 20) for a transmission queue trigger", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_PROCESS_NAME", ID: mqi.MQCA_PROCESS_NAME},
-	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum21[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum22[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum23, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum24, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
 	{Name: "QDEPTHHI", Type: TInt, Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_LIMIT", ID: mqi.MQIA_Q_DEPTH_HIGH_LIMIT},
 	{Name: "QDEPTHLO", Type: TInt, Default: "20", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_LIMIT", ID: mqi.MQIA_Q_DEPTH_LOW_LIMIT},
-	{Name: "QDPHIEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_EVENT", ID: mqi.MQIA_Q_DEPTH_HIGH_EVENT},
-	{Name: "QDPLOEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_EVENT", ID: mqi.MQIA_Q_DEPTH_LOW_EVENT},
-	{Name: "QDPMAXEV", Type: TEnum, Default: "ENABLED", Enum: enum24[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_MAX_EVENT", ID: mqi.MQIA_Q_DEPTH_MAX_EVENT},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum25[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "QSVCIEV", Type: TEnum, Default: "NONE", Enum: enum26[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL_EVENT", ID: mqi.MQIA_Q_SERVICE_INTERVAL_EVENT},
+	{Name: "QDPHIEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_EVENT", ID: mqi.MQIA_Q_DEPTH_HIGH_EVENT},
+	{Name: "QDPLOEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_EVENT", ID: mqi.MQIA_Q_DEPTH_LOW_EVENT},
+	{Name: "QDPMAXEV", Type: TEnum, Default: "ENABLED", Enum: enum26, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_MAX_EVENT", ID: mqi.MQIA_Q_DEPTH_MAX_EVENT},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSVCIEV", Type: TEnum, Default: "NONE", Enum: enum28, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL_EVENT", ID: mqi.MQIA_Q_SERVICE_INTERVAL_EVENT},
 	{Name: "QSVCINT", Type: TInt, Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL", ID: mqi.MQIA_Q_SERVICE_INTERVAL},
 	{Name: "RETINTVL", Type: TInt, Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_RETENTION_INTERVAL", ID: mqi.MQIA_RETENTION_INTERVAL},
-	{Name: "SHARE", Type: TFlag, Neg: "NOSHARE", Scope: "c", Doc: "SHARE:MQQA_SHAREABLE=1,NOSHARE:MQQA_NOT_SHAREABLE=0", Default: "NO", Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SHAREABILITY", ID: mqi.MQIA_SHAREABILITY},
-	{Name: "STATQ", Type: TEnum, Default: "QMGR", Enum: enum1[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
+	{Name: "SHARE", Type: TFlag, Neg: "NOSHARE", Scope: "c", Default: "NO", Enum: enum30, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SHAREABILITY", ID: mqi.MQIA_SHAREABILITY},
+	{Name: "STATQ", Type: TEnum, Default: "QMGR", Enum: enum1, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
 	{Name: "STREAMQ", Type: TName, Doc: "queue that receives a duplicate of each message", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_STREAM_QUEUE_NAME", ID: mqi.MQCA_STREAM_QUEUE_NAME},
-	{Name: "STRMQOS", Type: TEnum, Default: "BESTEF", Enum: enum28[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STREAM_QUEUE_QOS", ID: mqi.MQIA_STREAM_QUEUE_QOS},
+	{Name: "STRMQOS", Type: TEnum, Default: "BESTEF", Enum: enum31, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STREAM_QUEUE_QOS", ID: mqi.MQIA_STREAM_QUEUE_QOS},
 	{Name: "TRIGDATA", Type: TString, Doc: "text put into the trigger message; channel name for a transmission queue", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_TRIGGER_DATA", ID: mqi.MQCA_TRIGGER_DATA},
 	{Name: "TRIGDPTH", Type: TInt, Default: "1", Min: 1, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_DEPTH", ID: mqi.MQIA_TRIGGER_DEPTH},
 	{Name: "TRIGMPRI", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_MSG_PRIORITY", ID: mqi.MQIA_TRIGGER_MSG_PRIORITY},
-	{Name: "TRIGTYPE", Type: TEnum, Default: "FIRST", Enum: enum29[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_TYPE", ID: mqi.MQIA_TRIGGER_TYPE},
-	{Name: "USAGE", Type: TEnum, Scope: "c,s4", Default: "NORMAL", Enum: enum30[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USAGE", ID: mqi.MQIA_USAGE},
+	{Name: "TRIGTYPE", Type: TEnum, Default: "FIRST", Enum: enum32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_TYPE", ID: mqi.MQIA_TRIGGER_TYPE},
+	{Name: "USAGE", Type: TEnum, Scope: "c,s4", Default: "NORMAL", Enum: enum33, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USAGE", ID: mqi.MQIA_USAGE},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_Q_NAME", ID: mqi.MQCACF_FROM_Q_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // QALIAS
-var attrs2 = [...]Attr{
+var attrs2 = []Attr{
 	{Name: "QUEUE", Type: TName, Syn: []string{"QALIAS"}, Scope: "c", Doc: "object name max 48", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QALIAS", Enum: enum0[:], Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
+	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QALIAS", Enum: enum0, Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "TARGET", Type: TName, Syn: []string{"TARGQ"}, Scope: "c", Doc: "base queue or topic object name (synonym TARGQ)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_BASE_OBJECT_NAME", ID: mqi.MQCA_BASE_OBJECT_NAME},
-	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "0..999999999 (tenths of a second)", Default: "NOLIMIT", Max: 999999999, Enum: enum2[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
+	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "NOLIMIT", Max: 999999999, Enum: enum2, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 	{Name: "CLUSDATE", Type: TDate, Doc: "only for cluster queues (DISPLAY QCLUSTER or CLUSINFO)", Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSNL", Type: TName, Doc: "namelist name, or blank (exclusive with CLUSTER)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
 	{Name: "CLUSQMGR", Type: TName, Doc: "hosting queue manager of a cluster queue", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_Q_MGR_NAME", ID: mqi.MQCA_CLUSTER_Q_MGR_NAME},
-	{Name: "CLUSQT", Type: TEnum, Enum: enum3[:], Display: Yes, PCF: "MQIA_CLUSTER_Q_TYPE", ID: mqi.MQIA_CLUSTER_Q_TYPE},
+	{Name: "CLUSQT", Type: TEnum, Enum: enum3, Display: Yes, PCF: "MQIA_CLUSTER_Q_TYPE", ID: mqi.MQIA_CLUSTER_Q_TYPE},
 	{Name: "CLUSTER", Type: TName, Doc: "cluster name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CLUSTIME", Type: TTime, Doc: "only for cluster queues", Display: Yes, PCF: "MQCA_CLUSTER_TIME", ID: mqi.MQCA_CLUSTER_TIME},
 	{Name: "CLWLPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_Q_PRIORITY", ID: mqi.MQIA_CLWL_Q_PRIORITY},
 	{Name: "CLWLRANK", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_Q_RANK", ID: mqi.MQIA_CLWL_Q_RANK},
 	{Name: "CUSTOM", Type: TString, Doc: "NAME(VALUE) pairs", MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
-	{Name: "DEFBIND", Type: TEnum, Default: "OPEN", Enum: enum5[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_BIND", ID: mqi.MQIA_DEF_BIND},
-	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..9 (0..MAXPRTY)", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
-	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
-	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
-	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
+	{Name: "DEFBIND", Type: TEnum, Default: "OPEN", Enum: enum5, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_BIND", ID: mqi.MQIA_DEF_BIND},
+	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..MAXPRTY", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
+	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
+	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
+	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
 	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
-	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
-	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum19[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
-	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum20[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
-	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum21[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum22[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
+	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum21, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
+	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum22, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
+	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum23, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum24, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
 	{Name: "QMID", Type: TString, Doc: "queue manager identifier of a cluster queue's host", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
-	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum27[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
-	{Name: "TARGTYPE", Type: TEnum, Scope: "c", Default: "QUEUE", Enum: enum32[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_BASE_TYPE", ID: mqi.MQIA_BASE_TYPE},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum25[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum29, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
+	{Name: "TARGTYPE", Type: TEnum, Scope: "c", Default: "QUEUE", Enum: enum37, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_BASE_TYPE", ID: mqi.MQIA_BASE_TYPE},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "CLUSINFO", Type: TGroup, Doc: "DISPLAY only: also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
-	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
+	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Enum: enum34, Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_Q_NAME", ID: mqi.MQCACF_FROM_Q_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // QREMOTE
-var attrs3 = [...]Attr{
+var attrs3 = []Attr{
 	{Name: "QUEUE", Type: TName, Syn: []string{"QREMOTE"}, Scope: "c,s4", Doc: "object name max 48", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QREMOTE", Enum: enum0[:], Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
+	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QREMOTE", Enum: enum0, Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "0..999999999 (tenths of a second)", Default: "NOLIMIT", Max: 999999999, Enum: enum2[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
+	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "NOLIMIT", Max: 999999999, Enum: enum2, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 	{Name: "CLUSDATE", Type: TDate, Doc: "only for cluster queues (DISPLAY QCLUSTER or CLUSINFO)", Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSNL", Type: TName, Doc: "namelist name, or blank (exclusive with CLUSTER)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
 	{Name: "CLUSQMGR", Type: TName, Doc: "hosting queue manager of a cluster queue", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_Q_MGR_NAME", ID: mqi.MQCA_CLUSTER_Q_MGR_NAME},
-	{Name: "CLUSQT", Type: TEnum, Enum: enum3[:], Display: Yes, PCF: "MQIA_CLUSTER_Q_TYPE", ID: mqi.MQIA_CLUSTER_Q_TYPE},
+	{Name: "CLUSQT", Type: TEnum, Enum: enum3, Display: Yes, PCF: "MQIA_CLUSTER_Q_TYPE", ID: mqi.MQIA_CLUSTER_Q_TYPE},
 	{Name: "CLUSTER", Type: TName, Doc: "cluster name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CLUSTIME", Type: TTime, Doc: "only for cluster queues", Display: Yes, PCF: "MQCA_CLUSTER_TIME", ID: mqi.MQCA_CLUSTER_TIME},
 	{Name: "CLWLPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_Q_PRIORITY", ID: mqi.MQIA_CLWL_Q_PRIORITY},
 	{Name: "CLWLRANK", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_Q_RANK", ID: mqi.MQIA_CLWL_Q_RANK},
 	{Name: "CUSTOM", Type: TString, Doc: "NAME(VALUE) pairs", MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
-	{Name: "DEFBIND", Type: TEnum, Default: "OPEN", Enum: enum5[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_BIND", ID: mqi.MQIA_DEF_BIND},
-	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..9 (0..MAXPRTY)", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
-	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
-	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
+	{Name: "DEFBIND", Type: TEnum, Default: "OPEN", Enum: enum5, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_BIND", ID: mqi.MQIA_DEF_BIND},
+	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..MAXPRTY", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
+	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
+	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
 	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
-	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum19[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
-	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum20[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
-	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum21[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
+	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum21, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
+	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum22, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
+	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum23, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
 	{Name: "QMID", Type: TString, Doc: "queue manager identifier of a cluster queue's host", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum25[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RQMNAME", Type: TName, Scope: "c,s4", Doc: "remote queue manager name", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_REMOTE_Q_MGR_NAME", ID: mqi.MQCA_REMOTE_Q_MGR_NAME},
 	{Name: "RNAME", Type: TName, Scope: "c,s4", Doc: "queue name on the remote queue manager; blank for queue-manager alias", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_REMOTE_Q_NAME", ID: mqi.MQCA_REMOTE_Q_NAME},
-	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum27[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
+	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum29, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
 	{Name: "XMITQ", Type: TName, Scope: "c,s4", Doc: "local transmission queue name; blank = use queue named as RQMNAME", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_XMIT_Q_NAME", ID: mqi.MQCA_XMIT_Q_NAME},
 	{Name: "CLUSINFO", Type: TGroup, Doc: "DISPLAY only: also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
-	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
+	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Enum: enum34, Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_Q_NAME", ID: mqi.MQCACF_FROM_Q_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // QMGR
-var attrs4 = [...]Attr{
+var attrs4 = []Attr{
 	{Name: "QMNAME", Type: TName, Scope: "c", Doc: "queue manager name", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "ACCTCONO", Type: TEnum, Default: "DISABLED", Enum: enum33[:], Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_CONN_OVERRIDE", ID: mqi.MQIA_ACCOUNTING_CONN_OVERRIDE},
+	{Name: "ACCTCONO", Type: TEnum, Default: "DISABLED", Enum: enum38, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_CONN_OVERRIDE", ID: mqi.MQIA_ACCOUNTING_CONN_OVERRIDE},
 	{Name: "ACCTINT", Type: TInt, Default: "1800", Min: 1, Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_INTERVAL", ID: mqi.MQIA_ACCOUNTING_INTERVAL},
-	{Name: "ACCTMQI", Type: TEnum, Default: "OFF", Enum: enum34[:], Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_MQI", ID: mqi.MQIA_ACCOUNTING_MQI},
-	{Name: "ACCTQ", Type: TEnum, Default: "OFF", Enum: enum35[:], Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
-	{Name: "ACTIVREC", Type: TEnum, Default: "MSG", Enum: enum36[:], Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_RECORDING", ID: mqi.MQIA_ACTIVITY_RECORDING},
-	{Name: "ACTVCONO", Type: TEnum, Default: "DISABLED", Enum: enum33[:], Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_CONN_OVERRIDE", ID: mqi.MQIA_ACTIVITY_CONN_OVERRIDE},
-	{Name: "ACTVTRC", Type: TEnum, Default: "OFF", Enum: enum34[:], Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_TRACE", ID: mqi.MQIA_ACTIVITY_TRACE},
-	{Name: "ADVCAP", Type: TEnum, Default: "ENABLED", Enum: enum37[:], Display: Yes, PCF: "MQIA_ADVANCED_CAPABILITY", ID: mqi.MQIA_ADVANCED_CAPABILITY},
+	{Name: "ACCTMQI", Type: TEnum, Default: "OFF", Enum: enum39, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_MQI", ID: mqi.MQIA_ACCOUNTING_MQI},
+	{Name: "ACCTQ", Type: TEnum, Default: "OFF", Enum: enum40, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
+	{Name: "ACTIVREC", Type: TEnum, Default: "MSG", Enum: enum41, Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_RECORDING", ID: mqi.MQIA_ACTIVITY_RECORDING},
+	{Name: "ACTVCONO", Type: TEnum, Default: "DISABLED", Enum: enum38, Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_CONN_OVERRIDE", ID: mqi.MQIA_ACTIVITY_CONN_OVERRIDE},
+	{Name: "ACTVTRC", Type: TEnum, Default: "OFF", Enum: enum39, Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_TRACE", ID: mqi.MQIA_ACTIVITY_TRACE},
+	{Name: "ADVCAP", Type: TEnum, Default: "ENABLED", Enum: enum42, Display: Yes, PCF: "MQIA_ADVANCED_CAPABILITY", ID: mqi.MQIA_ADVANCED_CAPABILITY},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "AMQPCAP", Type: TEnum, Default: "YES", Enum: enum38[:], Display: Yes, PCF: "MQIA_AMQP_CAPABILITY", ID: mqi.MQIA_AMQP_CAPABILITY},
-	{Name: "AUTHOREV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_AUTHORITY_EVENT", ID: mqi.MQIA_AUTHORITY_EVENT},
+	{Name: "AMQPCAP", Type: TEnum, Default: "YES", Enum: enum43, Display: Yes, PCF: "MQIA_AMQP_CAPABILITY", ID: mqi.MQIA_AMQP_CAPABILITY},
+	{Name: "AUTHOREV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHORITY_EVENT", ID: mqi.MQIA_AUTHORITY_EVENT},
 	{Name: "CCSID", Type: TInt, Scope: "c", Default: "1208", Min: 1, Max: 65535, Alter: Yes, Display: Yes, PCF: "MQIA_CODED_CHAR_SET_ID", ID: mqi.MQIA_CODED_CHAR_SET_ID},
 	{Name: "CERTLABL", Type: TString, Doc: "certificate label; ibmwebspheremq and the name in lower case when the queue manager is created", MaxLen: 64, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "CERTVPOL", Type: TEnum, Default: "ANY", Enum: enum39[:], Alter: Yes, Display: Yes, PCF: "MQIA_CERT_VAL_POLICY", ID: mqi.MQIA_CERT_VAL_POLICY},
-	{Name: "CFCONLOS", Type: TEnum, Scope: "s4", Default: "TERMINATE", Enum: enum40[:], Alter: Yes, Display: Yes, PCF: "MQIA_QMGR_CFCONLOS", ID: mqi.MQIA_QMGR_CFCONLOS, ZOS: true},
-	{Name: "CHAD", Type: TEnum, Default: "DISABLED", Enum: enum41[:], Alter: Yes, Display: Yes, PCF: "MQIA_CHANNEL_AUTO_DEF", ID: mqi.MQIA_CHANNEL_AUTO_DEF},
-	{Name: "CHADEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_CHANNEL_AUTO_DEF_EVENT", ID: mqi.MQIA_CHANNEL_AUTO_DEF_EVENT},
+	{Name: "CERTVPOL", Type: TEnum, Default: "ANY", Enum: enum44, Alter: Yes, Display: Yes, PCF: "MQIA_CERT_VAL_POLICY", ID: mqi.MQIA_CERT_VAL_POLICY},
+	{Name: "CFCONLOS", Type: TEnum, Scope: "s4", Default: "TERMINATE", Enum: enum45, Alter: Yes, Display: Yes, PCF: "MQIA_QMGR_CFCONLOS", ID: mqi.MQIA_QMGR_CFCONLOS, ZOS: true},
+	{Name: "CHAD", Type: TEnum, Default: "DISABLED", Enum: enum46, Alter: Yes, Display: Yes, PCF: "MQIA_CHANNEL_AUTO_DEF", ID: mqi.MQIA_CHANNEL_AUTO_DEF},
+	{Name: "CHADEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_CHANNEL_AUTO_DEF_EVENT", ID: mqi.MQIA_CHANNEL_AUTO_DEF_EVENT},
 	{Name: "CHADEXIT", Type: TString, Doc: "exit name (MQ_EXIT_NAME_LENGTH)", MaxLen: 128, Alter: Yes, Display: Yes, PCF: "MQCA_CHANNEL_AUTO_DEF_EXIT", ID: mqi.MQCA_CHANNEL_AUTO_DEF_EXIT},
-	{Name: "CHLEV", Type: TEnum, Default: "DISABLED", Enum: enum42[:], Alter: Yes, Display: Yes, PCF: "MQIA_CHANNEL_EVENT", ID: mqi.MQIA_CHANNEL_EVENT},
-	{Name: "CHLAUTH", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum43[:], Alter: Yes, Display: Yes, PCF: "MQIA_CHLAUTH_RECORDS", ID: mqi.MQIA_CHLAUTH_RECORDS},
+	{Name: "CHLEV", Type: TEnum, Default: "DISABLED", Enum: enum47, Alter: Yes, Display: Yes, PCF: "MQIA_CHANNEL_EVENT", ID: mqi.MQIA_CHANNEL_EVENT},
+	{Name: "CHLAUTH", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum48, Alter: Yes, Display: Yes, PCF: "MQIA_CHLAUTH_RECORDS", ID: mqi.MQIA_CHLAUTH_RECORDS},
 	{Name: "CLWLDATA", Type: TString, Doc: "exit data", MaxLen: 32, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_WORKLOAD_DATA", ID: mqi.MQCA_CLUSTER_WORKLOAD_DATA},
 	{Name: "CLWLEXIT", Type: TString, Doc: "exit name", MaxLen: 128, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_WORKLOAD_EXIT", ID: mqi.MQCA_CLUSTER_WORKLOAD_EXIT},
-	{Name: "CLWLLEN", Type: TInt, Doc: "0..999999999 (0..100 MB on z/OS)", Default: "100", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_CLUSTER_WORKLOAD_LENGTH", ID: mqi.MQIA_CLUSTER_WORKLOAD_LENGTH},
+	{Name: "CLWLLEN", Type: TInt, Doc: "0..100 MB on z/OS", Default: "100", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_CLUSTER_WORKLOAD_LENGTH", ID: mqi.MQIA_CLUSTER_WORKLOAD_LENGTH},
 	{Name: "CLWLMRUC", Type: TInt, Default: "999999999", Min: 1, Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_MRU_CHANNELS", ID: mqi.MQIA_CLWL_MRU_CHANNELS},
-	{Name: "CLWLUSEQ", Type: TEnum, Default: "LOCAL", Enum: enum44[:], Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_USEQ", ID: mqi.MQIA_CLWL_USEQ},
-	{Name: "CMDEV", Type: TEnum, Default: "DISABLED", Enum: enum45[:], Alter: Yes, Display: Yes, PCF: "MQIA_COMMAND_EVENT", ID: mqi.MQIA_COMMAND_EVENT},
+	{Name: "CLWLUSEQ", Type: TEnum, Default: "LOCAL", Enum: enum49, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_USEQ", ID: mqi.MQIA_CLWL_USEQ},
+	{Name: "CMDEV", Type: TEnum, Default: "DISABLED", Enum: enum50, Alter: Yes, Display: Yes, PCF: "MQIA_COMMAND_EVENT", ID: mqi.MQIA_COMMAND_EVENT},
 	{Name: "CMDLEVEL", Type: TInt, Scope: "c", Doc: "three-digit level, 9.4.2 shows 942", Default: "941", Max: 2147483647, Display: Yes, PCF: "MQIA_COMMAND_LEVEL", ID: mqi.MQIA_COMMAND_LEVEL},
 	{Name: "COMMANDQ", Type: TName, Scope: "c", Doc: "command queue name", Default: "SYSTEM.ADMIN.COMMAND.QUEUE", MaxLen: 48, Display: Yes, PCF: "MQCA_COMMAND_INPUT_Q_NAME", ID: mqi.MQCA_COMMAND_INPUT_Q_NAME},
-	{Name: "CONFIGEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_CONFIGURATION_EVENT", ID: mqi.MQIA_CONFIGURATION_EVENT},
+	{Name: "CONFIGEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_CONFIGURATION_EVENT", ID: mqi.MQIA_CONFIGURATION_EVENT},
 	{Name: "CONNAUTH", Type: TName, Scope: "c", Doc: "AUTHINFO object name of type IDPWOS or IDPWLDAP, or blank = no checks", Default: "SYSTEM.DEFAULT.AUTHINFO.IDPWOS", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_CONN_AUTH", ID: mqi.MQCA_CONN_AUTH},
 	{Name: "CRDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
 	{Name: "CRTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
 	{Name: "CUSTOM", Type: TString, Doc: "NAME(VALUE) pairs", MaxLen: 128, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
 	{Name: "DEADQ", Type: TName, Scope: "c,s2", Doc: "dead-letter queue name", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_DEAD_LETTER_Q_NAME", ID: mqi.MQCA_DEAD_LETTER_Q_NAME},
-	{Name: "DEFCLXQ", Type: TEnum, Default: "SCTQ", Enum: enum46[:], Alter: Yes, Display: Yes, PCF: "MQIA_DEF_CLUSTER_XMIT_Q_TYPE", ID: mqi.MQIA_DEF_CLUSTER_XMIT_Q_TYPE},
+	{Name: "DEFCLXQ", Type: TEnum, Default: "SCTQ", Enum: enum51, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_CLUSTER_XMIT_Q_TYPE", ID: mqi.MQIA_DEF_CLUSTER_XMIT_Q_TYPE},
 	{Name: "DEFXMITQ", Type: TName, Scope: "c", Doc: "default transmission queue", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_DEF_XMIT_Q_NAME", ID: mqi.MQCA_DEF_XMIT_Q_NAME},
 	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Alter: Yes, Display: Yes, PCF: "MQCA_Q_MGR_DESC", ID: mqi.MQCA_Q_MGR_DESC},
-	{Name: "DISTL", Type: TEnum, Scope: "c", Default: "YES", Enum: enum47[:], Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
-	{Name: "GROUPUR", Type: TEnum, Scope: "s4", Default: "DISABLED", Enum: enum48[:], Alter: Yes, Display: Yes, PCF: "MQIA_GROUP_UR", ID: mqi.MQIA_GROUP_UR, ZOS: true},
-	{Name: "IGQ", Type: TEnum, Scope: "s4", Default: "DISABLED", Enum: enum49[:], Alter: Yes, Display: Yes, PCF: "MQIA_INTRA_GROUP_QUEUING", ID: mqi.MQIA_INTRA_GROUP_QUEUING, ZOS: true},
-	{Name: "IGQAUT", Type: TEnum, Scope: "s4", Default: "DEF", Enum: enum50[:], Alter: Yes, Display: Yes, PCF: "MQIA_IGQ_PUT_AUTHORITY", ID: mqi.MQIA_IGQ_PUT_AUTHORITY, ZOS: true},
+	{Name: "DISTL", Type: TEnum, Scope: "c", Default: "YES", Enum: enum52, Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
+	{Name: "GROUPUR", Type: TEnum, Scope: "s4", Default: "DISABLED", Enum: enum53, Alter: Yes, Display: Yes, PCF: "MQIA_GROUP_UR", ID: mqi.MQIA_GROUP_UR, ZOS: true},
+	{Name: "IGQ", Type: TEnum, Scope: "s4", Default: "DISABLED", Enum: enum54, Alter: Yes, Display: Yes, PCF: "MQIA_INTRA_GROUP_QUEUING", ID: mqi.MQIA_INTRA_GROUP_QUEUING, ZOS: true},
+	{Name: "IGQAUT", Type: TEnum, Scope: "s4", Default: "DEF", Enum: enum55, Alter: Yes, Display: Yes, PCF: "MQIA_IGQ_PUT_AUTHORITY", ID: mqi.MQIA_IGQ_PUT_AUTHORITY, ZOS: true},
 	{Name: "IGQUSER", Type: TString, Scope: "s4", Doc: "user id of the IGQ agent", MaxLen: 12, Alter: Yes, Display: Yes, PCF: "MQCA_IGQ_USER_ID", ID: mqi.MQCA_IGQ_USER_ID, ZOS: true},
-	{Name: "IMGINTVL", Type: TIntOrEnum, Default: "60", Min: 1, Max: 999999999, Enum: enum51[:], Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_INTERVAL", ID: mqi.MQIA_MEDIA_IMAGE_INTERVAL},
-	{Name: "IMGLOGLN", Type: TIntOrEnum, Default: "OFF", Min: 1, Max: 999999999, Enum: enum52[:], Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_LOG_LENGTH", ID: mqi.MQIA_MEDIA_IMAGE_LOG_LENGTH},
-	{Name: "IMGRCOVO", Type: TEnum, Default: "YES", Enum: enum53[:], Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_OBJ", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_OBJ},
-	{Name: "IMGRCOVQ", Type: TEnum, Default: "YES", Enum: enum53[:], Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_Q", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_Q},
-	{Name: "IMGSCHED", Type: TEnum, Default: "MANUAL", Enum: enum54[:], Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_SCHEDULING", ID: mqi.MQIA_MEDIA_IMAGE_SCHEDULING},
-	{Name: "INHIBTEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_EVENT", ID: mqi.MQIA_INHIBIT_EVENT},
+	{Name: "IMGINTVL", Type: TIntOrEnum, Default: "60", Min: 1, Max: 999999999, Enum: enum56, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_INTERVAL", ID: mqi.MQIA_MEDIA_IMAGE_INTERVAL},
+	{Name: "IMGLOGLN", Type: TIntOrEnum, Default: "OFF", Min: 1, Max: 999999999, Enum: enum57, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_LOG_LENGTH", ID: mqi.MQIA_MEDIA_IMAGE_LOG_LENGTH},
+	{Name: "IMGRCOVO", Type: TEnum, Default: "YES", Enum: enum58, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_OBJ", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_OBJ},
+	{Name: "IMGRCOVQ", Type: TEnum, Default: "YES", Enum: enum58, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_Q", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_Q},
+	{Name: "IMGSCHED", Type: TEnum, Default: "MANUAL", Enum: enum59, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_SCHEDULING", ID: mqi.MQIA_MEDIA_IMAGE_SCHEDULING},
+	{Name: "INHIBTEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_EVENT", ID: mqi.MQIA_INHIBIT_EVENT},
 	{Name: "INITKEY", Type: TString, Doc: "initial key for password encryption", MaxLen: 256, Alter: Yes, Display: Yes, PCF: "MQCA_INITIAL_KEY", ID: mqi.MQCA_INITIAL_KEY, Hidden: true},
-	{Name: "IPADDRV", Type: TEnum, Default: "IPV4", Enum: enum55[:], Alter: Yes, Display: Yes, PCF: "MQIA_IP_ADDRESS_VERSION", ID: mqi.MQIA_IP_ADDRESS_VERSION},
-	{Name: "LOCALEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_LOCAL_EVENT", ID: mqi.MQIA_LOCAL_EVENT},
-	{Name: "LOGGEREV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_LOGGER_EVENT", ID: mqi.MQIA_LOGGER_EVENT},
-	{Name: "MARKINT", Type: TIntOrEnum, Scope: "c", Default: "5000", Max: 999999999, Enum: enum56[:], Alter: Yes, Display: Yes, PCF: "MQIA_MSG_MARK_BROWSE_INTERVAL", ID: mqi.MQIA_MSG_MARK_BROWSE_INTERVAL},
+	{Name: "IPADDRV", Type: TEnum, Default: "IPV4", Enum: enum60, Alter: Yes, Display: Yes, PCF: "MQIA_IP_ADDRESS_VERSION", ID: mqi.MQIA_IP_ADDRESS_VERSION},
+	{Name: "LOCALEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_LOCAL_EVENT", ID: mqi.MQIA_LOCAL_EVENT},
+	{Name: "LOGGEREV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_LOGGER_EVENT", ID: mqi.MQIA_LOGGER_EVENT},
+	{Name: "MARKINT", Type: TIntOrEnum, Scope: "c", Default: "5000", Max: 999999999, Enum: enum61, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_MARK_BROWSE_INTERVAL", ID: mqi.MQIA_MSG_MARK_BROWSE_INTERVAL},
 	{Name: "MAXHANDS", Type: TInt, Scope: "c", Default: "256", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_HANDLES", ID: mqi.MQIA_MAX_HANDLES},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Default: "4194304", Min: 32768, Max: 104857600, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_MSG_LENGTH", ID: mqi.MQIA_MAX_MSG_LENGTH},
-	{Name: "MAXPROPL", Type: TIntOrEnum, Scope: "c", Default: "NOLIMIT", Max: 104857600, Enum: enum57[:], Alter: Yes, Display: Yes, PCF: "MQIA_MAX_PROPERTIES_LENGTH", ID: mqi.MQIA_MAX_PROPERTIES_LENGTH},
+	{Name: "MAXPROPL", Type: TIntOrEnum, Scope: "c", Default: "NOLIMIT", Max: 104857600, Enum: enum62, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_PROPERTIES_LENGTH", ID: mqi.MQIA_MAX_PROPERTIES_LENGTH},
 	{Name: "MAXPRTY", Type: TInt, Scope: "c", Doc: "fixed 9", Default: "9", Min: 9, Max: 9, Display: Yes, PCF: "MQIA_MAX_PRIORITY", ID: mqi.MQIA_MAX_PRIORITY},
 	{Name: "MAXUMSGS", Type: TInt, Scope: "c", Default: "10000", Min: 1, Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_UNCOMMITTED_MSGS", ID: mqi.MQIA_MAX_UNCOMMITTED_MSGS},
-	{Name: "MONACLS", Type: TEnum, Default: "QMGR", Enum: enum58[:], Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_AUTO_CLUSSDR", ID: mqi.MQIA_MONITORING_AUTO_CLUSSDR},
-	{Name: "MONCHL", Type: TEnum, Default: "OFF", Enum: enum59[:], Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
-	{Name: "MONQ", Type: TEnum, Default: "OFF", Enum: enum59[:], Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
-	{Name: "OTELPCTL", Type: TEnum, Default: "MANUAL", Enum: enum60[:], Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
-	{Name: "OTELTRAC", Type: TEnum, Default: "OFF", Enum: enum61[:], Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
+	{Name: "MONACLS", Type: TEnum, Default: "QMGR", Enum: enum63, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_AUTO_CLUSSDR", ID: mqi.MQIA_MONITORING_AUTO_CLUSSDR},
+	{Name: "MONCHL", Type: TEnum, Default: "OFF", Enum: enum64, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "MONQ", Type: TEnum, Default: "OFF", Enum: enum64, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
+	{Name: "OTELPCTL", Type: TEnum, Default: "MANUAL", Enum: enum65, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
+	{Name: "OTELTRAC", Type: TEnum, Default: "OFF", Enum: enum66, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
 	{Name: "PARENT", Type: TName, Scope: "s2", Doc: "parent queue manager in a pub/sub hierarchy, or blank", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_PARENT", ID: mqi.MQCA_PARENT},
-	{Name: "PERFMEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_PERFORMANCE_EVENT", ID: mqi.MQIA_PERFORMANCE_EVENT},
-	{Name: "PLATFORM", Type: TEnum, Scope: "c", Default: "UNIX", Enum: enum62[:], Display: Yes, PCF: "MQIA_PLATFORM", ID: mqi.MQIA_PLATFORM},
-	{Name: "PSMODE", Type: TEnum, Scope: "s2", Default: "ENABLED", Enum: enum63[:], Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_MODE", ID: mqi.MQIA_PUBSUB_MODE},
-	{Name: "PSCLUS", Type: TEnum, Scope: "s2", Default: "ENABLED", Enum: enum64[:], Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_CLUSTER", ID: mqi.MQIA_PUBSUB_CLUSTER},
-	{Name: "PSNPMSG", Type: TEnum, Scope: "s2", Default: "DISCARD", Enum: enum65[:], Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_NP_MSG", ID: mqi.MQIA_PUBSUB_NP_MSG},
-	{Name: "PSNPRES", Type: TEnum, Scope: "s2", Default: "NORMAL", Enum: enum66[:], Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_NP_RESP", ID: mqi.MQIA_PUBSUB_NP_RESP},
+	{Name: "PERFMEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_PERFORMANCE_EVENT", ID: mqi.MQIA_PERFORMANCE_EVENT},
+	{Name: "PLATFORM", Type: TEnum, Scope: "c", Default: "UNIX", Enum: enum67, Display: Yes, PCF: "MQIA_PLATFORM", ID: mqi.MQIA_PLATFORM},
+	{Name: "PSMODE", Type: TEnum, Scope: "s2", Default: "ENABLED", Enum: enum68, Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_MODE", ID: mqi.MQIA_PUBSUB_MODE},
+	{Name: "PSCLUS", Type: TEnum, Scope: "s2", Default: "ENABLED", Enum: enum69, Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_CLUSTER", ID: mqi.MQIA_PUBSUB_CLUSTER},
+	{Name: "PSNPMSG", Type: TEnum, Scope: "s2", Default: "DISCARD", Enum: enum70, Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_NP_MSG", ID: mqi.MQIA_PUBSUB_NP_MSG},
+	{Name: "PSNPRES", Type: TEnum, Scope: "s2", Default: "NORMAL", Enum: enum71, Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_NP_RESP", ID: mqi.MQIA_PUBSUB_NP_RESP},
 	{Name: "PSRTYCNT", Type: TInt, Scope: "s2", Default: "5", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_MAXMSG_RETRY_COUNT", ID: mqi.MQIA_PUBSUB_MAXMSG_RETRY_COUNT},
-	{Name: "PSSYNCPT", Type: TEnum, Scope: "s2", Default: "IFPER", Enum: enum67[:], Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_SYNC_PT", ID: mqi.MQIA_PUBSUB_SYNC_PT},
+	{Name: "PSSYNCPT", Type: TEnum, Scope: "s2", Default: "IFPER", Enum: enum72, Alter: Yes, Display: Yes, PCF: "MQIA_PUBSUB_SYNC_PT", ID: mqi.MQIA_PUBSUB_SYNC_PT},
 	{Name: "QMID", Type: TString, Scope: "c", Doc: "queue manager name, underscore, creation date, underscore, creation time (QM1_2025-04-22_03.01.05)", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
 	{Name: "QSGNAME", Type: TString, Scope: "s4", Doc: "queue-sharing group name", MaxLen: 4, Display: Yes, PCF: "MQCA_QSG_NAME", ID: mqi.MQCA_QSG_NAME, ZOS: true},
-	{Name: "REMOTEEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_REMOTE_EVENT", ID: mqi.MQIA_REMOTE_EVENT},
+	{Name: "REMOTEEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_REMOTE_EVENT", ID: mqi.MQIA_REMOTE_EVENT},
 	{Name: "REPOS", Type: TName, Doc: "cluster name or blank", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_REPOSITORY_NAME", ID: mqi.MQCA_REPOSITORY_NAME},
 	{Name: "REPOSNL", Type: TName, Doc: "namelist or blank", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_REPOSITORY_NAMELIST", ID: mqi.MQCA_REPOSITORY_NAMELIST},
-	{Name: "REVDNS", Type: TEnum, Default: "ENABLED", Enum: enum68[:], Alter: Yes, Display: Yes, PCF: "MQIA_REVERSE_DNS_LOOKUP", ID: mqi.MQIA_REVERSE_DNS_LOOKUP},
-	{Name: "ROUTEREC", Type: TEnum, Default: "MSG", Enum: enum36[:], Alter: Yes, Display: Yes, PCF: "MQIA_TRACE_ROUTE_RECORDING", ID: mqi.MQIA_TRACE_ROUTE_RECORDING},
-	{Name: "SCHINIT", Type: TEnum, Scope: "c", Default: "QMGR", Enum: enum69[:], Alter: Yes, Display: Yes, PCF: "MQIA_CHINIT_CONTROL", ID: mqi.MQIA_CHINIT_CONTROL},
-	{Name: "SCMDSERV", Type: TEnum, Scope: "c", Default: "QMGR", Enum: enum69[:], Alter: Yes, Display: Yes, PCF: "MQIA_CMD_SERVER_CONTROL", ID: mqi.MQIA_CMD_SERVER_CONTROL},
-	{Name: "SPLCAP", Type: TEnum, Default: "ENABLED", Enum: enum37[:], Display: Yes, PCF: "MQIA_PROT_POLICY_CAPABILITY", ID: mqi.MQIA_PROT_POLICY_CAPABILITY},
-	{Name: "SQQMNAME", Type: TEnum, Scope: "s4", Default: "USE", Enum: enum70[:], Alter: Yes, Display: Yes, PCF: "MQIA_SHARED_Q_Q_MGR_NAME", ID: mqi.MQIA_SHARED_Q_Q_MGR_NAME, ZOS: true},
+	{Name: "REVDNS", Type: TEnum, Default: "ENABLED", Enum: enum73, Alter: Yes, Display: Yes, PCF: "MQIA_REVERSE_DNS_LOOKUP", ID: mqi.MQIA_REVERSE_DNS_LOOKUP},
+	{Name: "ROUTEREC", Type: TEnum, Default: "MSG", Enum: enum41, Alter: Yes, Display: Yes, PCF: "MQIA_TRACE_ROUTE_RECORDING", ID: mqi.MQIA_TRACE_ROUTE_RECORDING},
+	{Name: "SCHINIT", Type: TEnum, Scope: "c", Default: "QMGR", Enum: enum74, Alter: Yes, Display: Yes, PCF: "MQIA_CHINIT_CONTROL", ID: mqi.MQIA_CHINIT_CONTROL},
+	{Name: "SCMDSERV", Type: TEnum, Scope: "c", Default: "QMGR", Enum: enum74, Alter: Yes, Display: Yes, PCF: "MQIA_CMD_SERVER_CONTROL", ID: mqi.MQIA_CMD_SERVER_CONTROL},
+	{Name: "SPLCAP", Type: TEnum, Default: "ENABLED", Enum: enum42, Display: Yes, PCF: "MQIA_PROT_POLICY_CAPABILITY", ID: mqi.MQIA_PROT_POLICY_CAPABILITY},
+	{Name: "SQQMNAME", Type: TEnum, Scope: "s4", Default: "USE", Enum: enum75, Alter: Yes, Display: Yes, PCF: "MQIA_SHARED_Q_Q_MGR_NAME", ID: mqi.MQIA_SHARED_Q_Q_MGR_NAME, ZOS: true},
 	{Name: "SSLCRLNL", Type: TName, Doc: "namelist of AUTHINFO names", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_SSL_CRL_NAMELIST", ID: mqi.MQCA_SSL_CRL_NAMELIST},
 	{Name: "SSLCRYP", Type: TString, Doc: "cryptographic hardware string", MaxLen: 256, Alter: Yes, Display: Yes, PCF: "MQCA_SSL_CRYPTO_HARDWARE", ID: mqi.MQCA_SSL_CRYPTO_HARDWARE},
-	{Name: "SSLEV", Type: TEnum, Default: "DISABLED", Enum: enum23[:], Alter: Yes, Display: Yes, PCF: "MQIA_SSL_EVENT", ID: mqi.MQIA_SSL_EVENT},
-	{Name: "SSLFIPS", Type: TEnum, Default: "NO", Enum: enum71[:], Alter: Yes, Display: Yes, PCF: "MQIA_SSL_FIPS_REQUIRED", ID: mqi.MQIA_SSL_FIPS_REQUIRED},
+	{Name: "SSLEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_SSL_EVENT", ID: mqi.MQIA_SSL_EVENT},
+	{Name: "SSLFIPS", Type: TEnum, Default: "NO", Enum: enum76, Alter: Yes, Display: Yes, PCF: "MQIA_SSL_FIPS_REQUIRED", ID: mqi.MQIA_SSL_FIPS_REQUIRED},
 	{Name: "KEYRPWD", Type: TString, Doc: "key repository password", MaxLen: 1024, Alter: Yes, Display: Yes, PCF: "MQCA_SSL_KEY_REPO_PASSWORD", ID: mqi.MQCA_SSL_KEY_REPO_PASSWORD, Hidden: true},
 	{Name: "SSLKEYR", Type: TString, Doc: "path of the key repository without suffix; ssl/key in the data directory when the queue manager is created", MaxLen: 256, Alter: Yes, Display: Yes, PCF: "MQCA_SSL_KEY_REPOSITORY", ID: mqi.MQCA_SSL_KEY_REPOSITORY},
 	{Name: "SSLRKEYC", Type: TInt, Default: "0", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_SSL_RESET_COUNT", ID: mqi.MQIA_SSL_RESET_COUNT},
-	{Name: "STATACLS", Type: TEnum, Default: "QMGR", Enum: enum72[:], Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_AUTO_CLUSSDR", ID: mqi.MQIA_STATISTICS_AUTO_CLUSSDR},
-	{Name: "STATCHL", Type: TEnum, Default: "OFF", Enum: enum59[:], Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
+	{Name: "STATACLS", Type: TEnum, Default: "QMGR", Enum: enum77, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_AUTO_CLUSSDR", ID: mqi.MQIA_STATISTICS_AUTO_CLUSSDR},
+	{Name: "STATCHL", Type: TEnum, Default: "OFF", Enum: enum64, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "STATINT", Type: TInt, Default: "1800", Min: 1, Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_INTERVAL", ID: mqi.MQIA_STATISTICS_INTERVAL},
-	{Name: "STATMQI", Type: TEnum, Default: "OFF", Enum: enum34[:], Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_MQI", ID: mqi.MQIA_STATISTICS_MQI},
-	{Name: "STATQ", Type: TEnum, Default: "OFF", Enum: enum73[:], Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
-	{Name: "STRSTPEV", Type: TEnum, Default: "ENABLED", Enum: enum24[:], Alter: Yes, Display: Yes, PCF: "MQIA_START_STOP_EVENT", ID: mqi.MQIA_START_STOP_EVENT},
-	{Name: "SUITEB", Type: TListEnum, Default: "NONE", MaxItems: 3, Enum: enum74[:], Alter: Yes, Display: Yes, PCF: "MQIA_SUITE_B_STRENGTH", ID: mqi.MQIA_SUITE_B_STRENGTH},
-	{Name: "SYNCPT", Type: TFlag, Scope: "c", Doc: "available=MQSP_AVAILABLE,not available=MQSP_NOT_AVAILABLE", Default: "YES", Display: Yes, PCF: "MQIA_SYNCPOINT", ID: mqi.MQIA_SYNCPOINT},
-	{Name: "TREELIFE", Type: TInt, Scope: "s0", Doc: "0..604000 (0 = non-administrative nodes never removed)", Default: "1800", Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_TREE_LIFE_TIME", ID: mqi.MQIA_TREE_LIFE_TIME},
+	{Name: "STATMQI", Type: TEnum, Default: "OFF", Enum: enum39, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_MQI", ID: mqi.MQIA_STATISTICS_MQI},
+	{Name: "STATQ", Type: TEnum, Default: "OFF", Enum: enum78, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
+	{Name: "STRSTPEV", Type: TEnum, Default: "ENABLED", Enum: enum26, Alter: Yes, Display: Yes, PCF: "MQIA_START_STOP_EVENT", ID: mqi.MQIA_START_STOP_EVENT},
+	{Name: "SUITEB", Type: TListEnum, Default: "NONE", MaxItems: 3, Enum: enum79, Alter: Yes, Display: Yes, PCF: "MQIA_SUITE_B_STRENGTH", ID: mqi.MQIA_SUITE_B_STRENGTH},
+	{Name: "SYNCPT", Type: TFlag, Scope: "c", Doc: "printed as a bare keyword", Default: "YES", Enum: enum80, Display: Yes, PCF: "MQIA_SYNCPOINT", ID: mqi.MQIA_SYNCPOINT},
+	{Name: "TREELIFE", Type: TInt, Scope: "s0", Doc: "0 = non-administrative nodes never removed", Default: "1800", Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_TREE_LIFE_TIME", ID: mqi.MQIA_TREE_LIFE_TIME},
 	{Name: "TRIGINT", Type: TInt, Default: "999999999", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_INTERVAL", ID: mqi.MQIA_TRIGGER_INTERVAL},
 	{Name: "VERSION", Type: TString, Scope: "c", Doc: "VVRRMMFF, for example 09040200", Default: "09040100", MaxLen: 8, Display: Yes, PCF: "MQCA_VERSION", ID: mqi.MQCA_VERSION},
-	{Name: "XRCAP", Type: TEnum, Default: "YES", Enum: enum38[:], Display: Yes, PCF: "MQIA_XR_CAPABILITY", ID: mqi.MQIA_XR_CAPABILITY},
+	{Name: "XRCAP", Type: TEnum, Default: "YES", Enum: enum43, Display: Yes, PCF: "MQIA_XR_CAPABILITY", ID: mqi.MQIA_XR_CAPABILITY},
 	{Name: "CHINIT", Type: TGroup, Doc: "DISPLAY only: distributed queuing attributes", Display: Selector, PCF: "MQIACF_Q_MGR_DQM", ID: mqi.MQIACF_Q_MGR_DQM},
 	{Name: "CLUSTER", Type: TGroup, Doc: "DISPLAY only: cluster attributes", Display: Selector, PCF: "MQIACF_Q_MGR_CLUSTER", ID: mqi.MQIACF_Q_MGR_CLUSTER},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, qmgr name, *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "EVENT", Type: TGroup, Doc: "DISPLAY only: event control: AUTHOREV BRIDGEEV CHLEV CMDEV CONFIGEV INHIBTEV LOCALEV LOGGEREV PERFMEV REMOTEEV SSLEV STRSTPEV", Display: Selector, PCF: "MQIACF_Q_MGR_EVENT", ID: mqi.MQIACF_Q_MGR_EVENT},
-	{Name: "FORCE", Type: TFlag, Doc: "force the change although objects are open / messages in doubt", Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
+	{Name: "FORCE", Type: TFlag, Doc: "force the change although objects are open / messages in doubt", Enum: enum34, Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
 	{Name: "PUBSUB", Type: TGroup, Doc: "DISPLAY only: publish/subscribe attributes", Display: Selector, PCF: "MQIACF_Q_MGR_PUBSUB", ID: mqi.MQIACF_Q_MGR_PUBSUB},
 	{Name: "SYSTEM", Type: TGroup, Doc: "DISPLAY only: queue manager system attributes", Display: Selector, PCF: "MQIACF_Q_MGR_SYSTEM", ID: mqi.MQIACF_Q_MGR_SYSTEM},
 }
 
 // TOPIC
-var attrs5 = [...]Attr{
+var attrs5 = []Attr{
 	{Name: "TOPIC", Type: TName, Scope: "s0,s2", Doc: "topic object name", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_TOPIC_NAME", ID: mqi.MQCA_TOPIC_NAME, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "LOCAL", Enum: enum75[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_TOPIC_TYPE", ID: mqi.MQIA_TOPIC_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "LOCAL", Enum: enum81, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_TOPIC_TYPE", ID: mqi.MQIA_TOPIC_TYPE},
 	{Name: "TOPICSTR", Type: TString, Scope: "s0,s2", Doc: "topic string; mandatory, not alterable later; unique on the queue manager", MaxLen: 10240, Define: Yes, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
 	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_TOPIC_DESC", ID: mqi.MQCA_TOPIC_DESC},
 	{Name: "CLUSTER", Type: TName, Scope: "s2", Doc: "cluster name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
-	{Name: "CLROUTE", Type: TEnum, Scope: "s2", Default: "DIRECT", Enum: enum76[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLUSTER_PUB_ROUTE", ID: mqi.MQIA_CLUSTER_PUB_ROUTE},
-	{Name: "DURSUB", Type: TEnum, Scope: "s0,s2", Default: "ASPARENT", Enum: enum77[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DURABLE_SUB", ID: mqi.MQIA_DURABLE_SUB},
-	{Name: "PUB", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum78[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUB", ID: mqi.MQIA_INHIBIT_PUB},
-	{Name: "SUB", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum79[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_SUB", ID: mqi.MQIA_INHIBIT_SUB},
-	{Name: "DEFPSIST", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum80[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TOPIC_DEF_PERSISTENCE", ID: mqi.MQIA_TOPIC_DEF_PERSISTENCE},
-	{Name: "DEFPRTY", Type: TIntOrEnum, Scope: "s2", Default: "ASPARENT", Max: 9, Enum: enum81[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
-	{Name: "DEFPRESP", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum82[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
+	{Name: "CLROUTE", Type: TEnum, Scope: "s2", Default: "DIRECT", Enum: enum82, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLUSTER_PUB_ROUTE", ID: mqi.MQIA_CLUSTER_PUB_ROUTE},
+	{Name: "DURSUB", Type: TEnum, Scope: "s0,s2", Default: "ASPARENT", Enum: enum83, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DURABLE_SUB", ID: mqi.MQIA_DURABLE_SUB},
+	{Name: "PUB", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum84, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUB", ID: mqi.MQIA_INHIBIT_PUB},
+	{Name: "SUB", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum85, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_SUB", ID: mqi.MQIA_INHIBIT_SUB},
+	{Name: "DEFPSIST", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum86, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TOPIC_DEF_PERSISTENCE", ID: mqi.MQIA_TOPIC_DEF_PERSISTENCE},
+	{Name: "DEFPRTY", Type: TIntOrEnum, Scope: "s2", Default: "ASPARENT", Max: 9, Enum: enum87, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
+	{Name: "DEFPRESP", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum88, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "PMSGDLV", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum83[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PM_DELIVERY", ID: mqi.MQIA_PM_DELIVERY},
-	{Name: "NPMSGDLV", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum83[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_NPM_DELIVERY", ID: mqi.MQIA_NPM_DELIVERY},
-	{Name: "PUBSCOPE", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum84[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PUB_SCOPE", ID: mqi.MQIA_PUB_SCOPE},
-	{Name: "SUBSCOPE", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum84[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SUB_SCOPE", ID: mqi.MQIA_SUB_SCOPE},
-	{Name: "PROXYSUB", Type: TEnum, Scope: "s2", Default: "FIRSTUSE", Enum: enum85[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROXY_SUB", ID: mqi.MQIA_PROXY_SUB},
-	{Name: "WILDCARD", Type: TEnum, Scope: "s2", Default: "PASSTHRU", Enum: enum86[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_WILDCARD_OPERATION", ID: mqi.MQIA_WILDCARD_OPERATION},
+	{Name: "PMSGDLV", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum89, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PM_DELIVERY", ID: mqi.MQIA_PM_DELIVERY},
+	{Name: "NPMSGDLV", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum89, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_NPM_DELIVERY", ID: mqi.MQIA_NPM_DELIVERY},
+	{Name: "PUBSCOPE", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum90, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PUB_SCOPE", ID: mqi.MQIA_PUB_SCOPE},
+	{Name: "SUBSCOPE", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum90, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SUB_SCOPE", ID: mqi.MQIA_SUB_SCOPE},
+	{Name: "PROXYSUB", Type: TEnum, Scope: "s2", Default: "FIRSTUSE", Enum: enum91, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROXY_SUB", ID: mqi.MQIA_PROXY_SUB},
+	{Name: "WILDCARD", Type: TEnum, Scope: "s2", Default: "PASSTHRU", Enum: enum92, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_WILDCARD_OPERATION", ID: mqi.MQIA_WILDCARD_OPERATION},
 	{Name: "MDURMDL", Type: TName, Scope: "s0", Doc: "model queue for managed durable subscriptions; blank = as parent", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_MODEL_DURABLE_Q", ID: mqi.MQCA_MODEL_DURABLE_Q},
 	{Name: "MNDURMDL", Type: TName, Scope: "s0", Doc: "model queue for managed non-durable subscriptions; blank = as parent", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_MODEL_NON_DURABLE_Q", ID: mqi.MQCA_MODEL_NON_DURABLE_Q},
-	{Name: "MCAST", Type: TEnum, Default: "ASPARENT", Enum: enum87[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MULTICAST", ID: mqi.MQIA_MULTICAST},
+	{Name: "MCAST", Type: TEnum, Default: "ASPARENT", Enum: enum93, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MULTICAST", ID: mqi.MQIA_MULTICAST},
 	{Name: "COMMINFO", Type: TName, Doc: "communication information object, or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_COMM_INFO_NAME", ID: mqi.MQCA_COMM_INFO_NAME},
-	{Name: "USEDLQ", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum88[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "USEDLQ", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum94, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "CUSTOM", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
-	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "0..999999999 (tenths of s)", Default: "ASPARENT", Max: 999999999, Enum: enum89[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
-	{Name: "CLSTATE", Type: TEnum, Enum: enum90[:], Display: Yes, PCF: "MQIA_CLUSTER_OBJECT_STATE", ID: mqi.MQIA_CLUSTER_OBJECT_STATE},
+	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of s", Default: "ASPARENT", Max: 999999999, Enum: enum95, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
+	{Name: "CLSTATE", Type: TEnum, Enum: enum96, Display: Yes, PCF: "MQIA_CLUSTER_OBJECT_STATE", ID: mqi.MQIA_CLUSTER_OBJECT_STATE},
 	{Name: "CLUSDATE", Type: TDate, Doc: "cluster topics only", Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSQMGR", Type: TName, Doc: "cluster topics only", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_Q_MGR_NAME", ID: mqi.MQCA_CLUSTER_Q_MGR_NAME},
 	{Name: "CLUSTIME", Type: TTime, Doc: "cluster topics only", Display: Yes, PCF: "MQCA_CLUSTER_TIME", ID: mqi.MQCA_CLUSTER_TIME},
 	{Name: "QMID", Type: TString, Doc: "cluster topics only", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "CLUSINFO", Type: TGroup, Doc: "DISPLAY only: also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_TOPIC_NAME", ID: mqi.MQCACF_FROM_TOPIC_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // SUB
-var attrs6 = [...]Attr{
+var attrs6 = []Attr{
 	{Name: "SUBID", Type: THex, Scope: "s0,s2", Doc: "subscription identifier; SUBNAME can be given after it on ALTER/DISPLAY", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "SUB", Type: TString, Syn: []string{"SUBNAME"}, Scope: "s0,s2", Doc: "subscription name (generic allowed on DISPLAY); name or SUBID needed", MaxLen: 10240, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME, Positional: true, Required: true},
 	{Name: "TOPICSTR", Type: TString, Scope: "s0,s2", Doc: "topic string; at least one of TOPICOBJ and TOPICSTR needed", MaxLen: 10240, Define: Yes, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
 	{Name: "TOPICOBJ", Type: TName, Scope: "s0,s2", Doc: "topic object whose TOPICSTR is the prefix", MaxLen: 48, Define: Yes, Display: Yes, PCF: "MQCA_TOPIC_NAME", ID: mqi.MQCA_TOPIC_NAME},
-	{Name: "DISTYPE", Type: TEnum, Default: "RESOLVED", Enum: enum92[:], Display: Yes, PCF: "MQIA_DISPLAY_TYPE", ID: mqi.MQIA_DISPLAY_TYPE},
+	{Name: "DISTYPE", Type: TEnum, Default: "RESOLVED", Enum: enum98, Display: Yes, PCF: "MQIA_DISPLAY_TYPE", ID: mqi.MQIA_DISPLAY_TYPE},
 	{Name: "DEST", Type: TName, Scope: "s0,s2", Doc: "destination queue (alias/local/remote/cluster)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_DESTINATION", ID: mqi.MQCACF_DESTINATION},
 	{Name: "DESTQMGR", Type: TName, Scope: "s0,s2", Doc: "destination queue manager", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_DESTINATION_Q_MGR", ID: mqi.MQCACF_DESTINATION_Q_MGR},
 	{Name: "PUBAPPID", Type: TString, Doc: "application identity data", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_APPL_IDENTITY_DATA", ID: mqi.MQCACF_APPL_IDENTITY_DATA},
 	{Name: "SELECTOR", Type: TString, Doc: "SQL-92 selector", MaxLen: 10240, Define: Yes, Display: Yes, PCF: "MQCACF_SUB_SELECTOR", ID: mqi.MQCACF_SUB_SELECTOR},
-	{Name: "SELTYPE", Type: TEnum, Default: "NONE", Enum: enum93[:], Display: Yes, PCF: "MQIACF_SELECTOR_TYPE", ID: mqi.MQIACF_SELECTOR_TYPE},
+	{Name: "SELTYPE", Type: TEnum, Default: "NONE", Enum: enum99, Display: Yes, PCF: "MQIACF_SELECTOR_TYPE", ID: mqi.MQIACF_SELECTOR_TYPE},
 	{Name: "USERDATA", Type: TString, Scope: "s0", Doc: "user data, put as MQSubUserData property", MaxLen: 10240, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_SUB_USER_DATA", ID: mqi.MQCACF_SUB_USER_DATA},
 	{Name: "PUBACCT", Type: THex, Doc: "accounting token", Default: "0000000000000000000000000000000000000000000000000000000000000000", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQBACF_ACCOUNTING_TOKEN", ID: mqi.MQBACF_ACCOUNTING_TOKEN},
 	{Name: "DESTCORL", Type: THex, Scope: "s0", Doc: "correlation id put into MQMD.CorrelId of publications; blank/zero = use SUBID-derived", Default: "000000000000000000000000000000000000000000000000", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQBACF_DESTINATION_CORREL_ID", ID: mqi.MQBACF_DESTINATION_CORREL_ID, AsText: true},
-	{Name: "DESTCLAS", Type: TEnum, Scope: "s0", Default: "PROVIDED", Enum: enum94[:], Define: Yes, Display: Yes, PCF: "MQIACF_DESTINATION_CLASS", ID: mqi.MQIACF_DESTINATION_CLASS},
-	{Name: "DURABLE", Type: TEnum, Scope: "s0", Default: "YES", Enum: enum95[:], Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
-	{Name: "EXPIRY", Type: TIntOrEnum, Scope: "s0", Doc: "1..999999999 (tenths of s)", Default: "UNLIMITED", Min: 1, Max: 999999999, Enum: enum96[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_EXPIRY", ID: mqi.MQIACF_EXPIRY},
-	{Name: "PSPROP", Type: TEnum, Scope: "s0", Default: "MSGPROP", Enum: enum97[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_PUBSUB_PROPERTIES", ID: mqi.MQIACF_PUBSUB_PROPERTIES},
-	{Name: "PUBPRTY", Type: TIntOrEnum, Scope: "s0", Default: "ASPUB", Max: 9, Enum: enum98[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_PUB_PRIORITY", ID: mqi.MQIACF_PUB_PRIORITY},
-	{Name: "REQONLY", Type: TEnum, Scope: "s0", Default: "NO", Enum: enum99[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_REQUEST_ONLY", ID: mqi.MQIACF_REQUEST_ONLY},
-	{Name: "SUBSCOPE", Type: TEnum, Scope: "s2", Default: "ALL", Enum: enum100[:], Define: Yes, Display: Yes, PCF: "MQIACF_SUBSCRIPTION_SCOPE", ID: mqi.MQIACF_SUBSCRIPTION_SCOPE},
+	{Name: "DESTCLAS", Type: TEnum, Scope: "s0", Default: "PROVIDED", Enum: enum100, Define: Yes, Display: Yes, PCF: "MQIACF_DESTINATION_CLASS", ID: mqi.MQIACF_DESTINATION_CLASS},
+	{Name: "DURABLE", Type: TEnum, Scope: "s0", Default: "YES", Enum: enum101, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
+	{Name: "EXPIRY", Type: TIntOrEnum, Scope: "s0", Doc: "tenths of s", Default: "UNLIMITED", Min: 1, Max: 999999999, Enum: enum102, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_EXPIRY", ID: mqi.MQIACF_EXPIRY},
+	{Name: "PSPROP", Type: TEnum, Scope: "s0", Default: "MSGPROP", Enum: enum103, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_PUBSUB_PROPERTIES", ID: mqi.MQIACF_PUBSUB_PROPERTIES},
+	{Name: "PUBPRTY", Type: TIntOrEnum, Scope: "s0", Default: "ASPUB", Max: 9, Enum: enum104, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_PUB_PRIORITY", ID: mqi.MQIACF_PUB_PRIORITY},
+	{Name: "REQONLY", Type: TEnum, Scope: "s0", Default: "NO", Enum: enum105, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_REQUEST_ONLY", ID: mqi.MQIACF_REQUEST_ONLY},
+	{Name: "SUBSCOPE", Type: TEnum, Scope: "s2", Default: "ALL", Enum: enum106, Define: Yes, Display: Yes, PCF: "MQIACF_SUBSCRIPTION_SCOPE", ID: mqi.MQIACF_SUBSCRIPTION_SCOPE},
 	{Name: "SUBLEVEL", Type: TInt, Scope: "s2", Default: "1", Max: 9, Define: Yes, Display: Yes, PCF: "MQIACF_SUB_LEVEL", ID: mqi.MQIACF_SUB_LEVEL},
-	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Default: "ADMIN", Enum: enum101[:], Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
-	{Name: "VARUSER", Type: TEnum, Scope: "s0", Default: "ANY", Enum: enum102[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_VARIABLE_USER_ID", ID: mqi.MQIACF_VARIABLE_USER_ID},
-	{Name: "WSCHEMA", Type: TEnum, Scope: "s0", Default: "TOPIC", Enum: enum103[:], Define: Yes, Display: Yes, PCF: "MQIACF_WILDCARD_SCHEMA", ID: mqi.MQIACF_WILDCARD_SCHEMA},
+	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Default: "ADMIN", Enum: enum107, Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
+	{Name: "VARUSER", Type: TEnum, Scope: "s0", Default: "ANY", Enum: enum108, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_VARIABLE_USER_ID", ID: mqi.MQIACF_VARIABLE_USER_ID},
+	{Name: "WSCHEMA", Type: TEnum, Scope: "s0", Default: "TOPIC", Enum: enum109, Define: Yes, Display: Yes, PCF: "MQIACF_WILDCARD_SCHEMA", ID: mqi.MQIACF_WILDCARD_SCHEMA},
 	{Name: "SUBUSER", Type: TString, Scope: "s0", Doc: "user id for authority checks", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_SUB_USER_ID", ID: mqi.MQCACF_SUB_USER_ID},
 	{Name: "CRDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
 	{Name: "CRTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
@@ -2088,59 +2123,59 @@ var attrs6 = [...]Attr{
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CMDSCOPE", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TString, Doc: "object whose values stand for those left out", MaxLen: 10240, Define: Option, PCF: "MQCACF_FROM_SUB_NAME", ID: mqi.MQCACF_FROM_SUB_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 	{Name: "SUMMARY", Type: TGroup, Doc: "DISPLAY only: the short set of attributes", Display: Selector, PCF: "MQIACF_SUB_SUMMARY", ID: mqi.MQIACF_SUB_SUMMARY},
 }
 
 // LISTENER
-var attrs7 = [...]Attr{
+var attrs7 = []Attr{
 	{Name: "LISTENER", Type: TName, Scope: "c", Doc: "listener name (synonym LSTR)", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_LISTENER_NAME", ID: mqi.MQCACH_LISTENER_NAME, Positional: true, Required: true},
-	{Name: "CONTROL", Type: TEnum, Scope: "c", Default: "MANUAL", Enum: enum104[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LISTENER_CONTROL", ID: mqi.MQIACH_LISTENER_CONTROL},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "PORT", Type: TInt, Scope: "c", Doc: "0..65535 (0 on the default object means 1414)", Default: "0", Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
+	{Name: "CONTROL", Type: TEnum, Scope: "c", Default: "MANUAL", Enum: enum110, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LISTENER_CONTROL", ID: mqi.MQIACH_LISTENER_CONTROL},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "PORT", Type: TInt, Scope: "c", Doc: "0 on the default object means 1414", Default: "0", Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
 	{Name: "IPADDR", Type: TString, Scope: "c", Doc: "IPv4, IPv6 or host name; blank = all addresses", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_IP_ADDRESS", ID: mqi.MQCACH_IP_ADDRESS},
 	{Name: "BACKLOG", Type: TInt, Scope: "c", Doc: "0..999999999; 0 = system default (100 on Linux, shown by LSSTATUS)", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BACKLOG", ID: mqi.MQIACH_BACKLOG},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LISTENER_DESC", ID: mqi.MQCACH_LISTENER_DESC},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_LISTENER_NAME", ID: mqi.MQCACF_FROM_LISTENER_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // PROCESS
-var attrs8 = [...]Attr{
+var attrs8 = []Attr{
 	{Name: "PROCESS", Type: TName, Doc: "synonym PRO", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_PROCESS_NAME", ID: mqi.MQCA_PROCESS_NAME, Positional: true, Required: true},
-	{Name: "APPLTYPE", Type: TIntOrEnum, Default: "UNIX", Min: 65536, Max: 999999999, Enum: enum106[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
+	{Name: "APPLTYPE", Type: TIntOrEnum, Default: "UNIX", Min: 65536, Max: 999999999, Enum: enum112, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
 	{Name: "APPLICID", Type: TString, Doc: "program to start", MaxLen: 256, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_APPL_ID", ID: mqi.MQCA_APPL_ID},
 	{Name: "ENVRDATA", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_ENV_DATA", ID: mqi.MQCA_ENV_DATA},
 	{Name: "USERDATA", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_USER_DATA", ID: mqi.MQCA_USER_DATA},
 	{Name: "DESCR", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_PROCESS_DESC", ID: mqi.MQCA_PROCESS_DESC},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_PROCESS_NAME", ID: mqi.MQCACF_FROM_PROCESS_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // NAMELIST
-var attrs9 = [...]Attr{
+var attrs9 = []Attr{
 	{Name: "NAMELIST", Type: TName, Scope: "s2", Doc: "synonym NL", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_NAMELIST_NAME", ID: mqi.MQCA_NAMELIST_NAME, Positional: true, Required: true},
 	{Name: "NAMCOUNT", Type: TInt, Default: "0", Max: 256, Display: Yes, PCF: "MQIA_NAME_COUNT", ID: mqi.MQIA_NAME_COUNT},
 	{Name: "NAMES", Type: TListName, Scope: "s2", Doc: "up to 256 names; NAMES() gives an empty list", MaxLen: 48, MaxItems: 256, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_NAMES", ID: mqi.MQCA_NAMES},
 	{Name: "DESCR", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_NAMELIST_DESC", ID: mqi.MQCA_NAMELIST_DESC},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_NAMELIST_NAME", ID: mqi.MQCACF_FROM_NAMELIST_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHLAUTH
-var attrs10 = [...]Attr{
+var attrs10 = []Attr{
 	{Name: "CHLAUTH", Type: TName, Scope: "c", Doc: "* alone, NAME*, or exact name; quoted when needed", MaxLen: 20, Define: Yes, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "TYPE", Type: TEnum, Scope: "c", Enum: enum107[:], Define: Yes, Display: Yes, PCF: "MQIACF_CHLAUTH_TYPE", ID: mqi.MQIACF_CHLAUTH_TYPE, Required: true},
+	{Name: "TYPE", Type: TEnum, Scope: "c", Enum: enum113, Define: Yes, Display: Yes, PCF: "MQIACF_CHLAUTH_TYPE", ID: mqi.MQIACF_CHLAUTH_TYPE, Required: true},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Display: Yes, PCF: "MQCA_CHLAUTH_DESC", ID: mqi.MQCA_CHLAUTH_DESC},
 	{Name: "CUSTOM", Type: TString, MaxLen: 128, Define: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
 	{Name: "SSLPEER", Type: TString, Doc: "subject DN pattern", MaxLen: 1024, Define: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
@@ -2151,58 +2186,58 @@ var attrs10 = [...]Attr{
 	{Name: "QMNAME", Type: TName, Doc: "remote queue manager pattern (QMGRMAP)", MaxLen: 48, Define: Yes, Display: Yes, PCF: "MQCA_REMOTE_Q_MGR_NAME", ID: mqi.MQCA_REMOTE_Q_MGR_NAME, Generic: true},
 	{Name: "USERLIST", Type: TListString, Scope: "c", Doc: "up to 100 user ids (BLOCKUSER), *MQADMIN = privileged users", MaxLen: 64, MaxItems: 100, Define: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID_LIST", ID: mqi.MQCACH_MCA_USER_ID_LIST},
 	{Name: "MCAUSER", Type: TString, Scope: "c", Doc: "user id assigned (USERSRC(MAP))", MaxLen: 12, Define: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
-	{Name: "USERSRC", Type: TEnum, Scope: "c", Default: "MAP", Enum: enum108[:], Define: Yes, Display: Yes, PCF: "MQIACH_USER_SOURCE", ID: mqi.MQIACH_USER_SOURCE},
-	{Name: "CHCKCLNT", Type: TEnum, Scope: "c", Default: "ASQMGR", Enum: enum109[:], Define: Yes, Display: Yes, PCF: "MQIA_CHECK_CLIENT_BINDING", ID: mqi.MQIA_CHECK_CLIENT_BINDING},
-	{Name: "WARN", Type: TEnum, Default: "NO", Enum: enum110[:], Define: Yes, Display: Yes, PCF: "MQIACH_WARNING", ID: mqi.MQIACH_WARNING},
+	{Name: "USERSRC", Type: TEnum, Scope: "c", Default: "MAP", Enum: enum114, Define: Yes, Display: Yes, PCF: "MQIACH_USER_SOURCE", ID: mqi.MQIACH_USER_SOURCE},
+	{Name: "CHCKCLNT", Type: TEnum, Scope: "c", Default: "ASQMGR", Enum: enum115, Define: Yes, Display: Yes, PCF: "MQIA_CHECK_CLIENT_BINDING", ID: mqi.MQIA_CHECK_CLIENT_BINDING},
+	{Name: "WARN", Type: TEnum, Default: "NO", Enum: enum116, Define: Yes, Display: Yes, PCF: "MQIACH_WARNING", ID: mqi.MQIACH_WARNING},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "ACTION", Type: TEnum, Scope: "c", Default: "ADD", Enum: enum111[:], Define: Option, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION},
+	{Name: "ACTION", Type: TEnum, Scope: "c", Default: "ADD", Enum: enum117, Define: Option, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION},
 	{Name: "CMDSCOPE", Type: TName, MaxLen: 48, Define: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
-	{Name: "MATCH", Type: TEnum, Scope: "c", Default: "GENERIC", Enum: enum112[:], Display: Selector, PCF: "MQIACH_MATCH", ID: mqi.MQIACH_MATCH},
+	{Name: "MATCH", Type: TEnum, Scope: "c", Default: "GENERIC", Enum: enum118, Display: Selector, PCF: "MQIACH_MATCH", ID: mqi.MQIACH_MATCH},
 }
 
 // AUTHREC
-var attrs11 = [...]Attr{
+var attrs11 = []Attr{
 	{Name: "PROFILE", Type: TString, Scope: "c", Doc: "object or generic profile (omitted for OBJTYPE(QMGR))", MaxLen: 48, Define: Yes, Display: Yes, PCF: "MQCACF_AUTH_PROFILE_NAME", ID: mqi.MQCACF_AUTH_PROFILE_NAME},
 	{Name: "ENTITY", Type: TString, Scope: "c", Doc: "principal or group name", Display: Yes, PCF: "MQCACF_ENTITY_NAME", ID: mqi.MQCACF_ENTITY_NAME},
-	{Name: "ENTTYPE", Type: TEnum, Scope: "c", Enum: enum113[:], Display: Yes, PCF: "MQIACF_ENTITY_TYPE", ID: mqi.MQIACF_ENTITY_TYPE},
-	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum114[:], Define: Yes, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE, Required: true},
-	{Name: "AUTHLIST", Type: TListEnum, Scope: "c", MaxItems: 22, Enum: enum115[:], Display: Yes, PCF: "MQIACF_AUTHORIZATION_LIST", ID: mqi.MQIACF_AUTHORIZATION_LIST},
+	{Name: "ENTTYPE", Type: TEnum, Scope: "c", Enum: enum119, Display: Yes, PCF: "MQIACF_ENTITY_TYPE", ID: mqi.MQIACF_ENTITY_TYPE},
+	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum120, Define: Yes, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE, Required: true},
+	{Name: "AUTHLIST", Type: TListEnum, Scope: "c", MaxItems: 22, Enum: enum121, Display: Yes, PCF: "MQIACF_AUTHORIZATION_LIST", ID: mqi.MQIACF_AUTHORIZATION_LIST},
 	{Name: "GROUP", Type: TListString, Scope: "c", Doc: "group names", MaxLen: 64, MaxItems: 100, Define: Yes, Display: Yes, PCF: "MQCACF_GROUP_ENTITY_NAMES", ID: mqi.MQCACF_GROUP_ENTITY_NAMES},
 	{Name: "PRINCIPAL", Type: TListString, Scope: "c", Doc: "user names", MaxLen: 64, MaxItems: 100, Define: Yes, Display: Yes, PCF: "MQCACF_PRINCIPAL_ENTITY_NAMES", ID: mqi.MQCACF_PRINCIPAL_ENTITY_NAMES},
-	{Name: "AUTHADD", Type: TListEnum, Scope: "c", MaxItems: 26, Enum: enum116[:], Define: Option, PCF: "MQIACF_AUTH_ADD_AUTHS", ID: mqi.MQIACF_AUTH_ADD_AUTHS},
-	{Name: "AUTHRMV", Type: TListEnum, Scope: "c", MaxItems: 26, Enum: enum116[:], Define: Option, PCF: "MQIACF_AUTH_REMOVE_AUTHS", ID: mqi.MQIACF_AUTH_REMOVE_AUTHS},
-	{Name: "MATCH", Type: TEnum, Default: "PROFILE", Enum: enum117[:], Display: Selector, PCF: "MQIACF_AUTH_OPTIONS", ID: mqi.MQIACF_AUTH_OPTIONS},
+	{Name: "AUTHADD", Type: TListEnum, Scope: "c", MaxItems: 26, Enum: enum122, Define: Option, PCF: "MQIACF_AUTH_ADD_AUTHS", ID: mqi.MQIACF_AUTH_ADD_AUTHS},
+	{Name: "AUTHRMV", Type: TListEnum, Scope: "c", MaxItems: 26, Enum: enum122, Define: Option, PCF: "MQIACF_AUTH_REMOVE_AUTHS", ID: mqi.MQIACF_AUTH_REMOVE_AUTHS},
+	{Name: "MATCH", Type: TEnum, Default: "PROFILE", Enum: enum123, Display: Selector, PCF: "MQIACF_AUTH_OPTIONS", ID: mqi.MQIACF_AUTH_OPTIONS},
 	{Name: "SERVCOMP", Type: TString, Doc: "service component", MaxLen: 48, Define: Option, Display: Selector, PCF: "MQCACF_SERVICE_COMPONENT", ID: mqi.MQCACF_SERVICE_COMPONENT},
 }
 
 // AUTHINFO(IDPWOS)
-var attrs12 = [...]Attr{
+var attrs12 = []Attr{
 	{Name: "AUTHINFO", Type: TName, Scope: "c", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_AUTH_INFO_NAME", ID: mqi.MQCA_AUTH_INFO_NAME, Positional: true, Required: true},
-	{Name: "AUTHTYPE", Type: TEnum, Scope: "c", Default: "IDPWOS", Enum: enum118[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_AUTH_INFO_TYPE", ID: mqi.MQIA_AUTH_INFO_TYPE, Required: true},
-	{Name: "ADOPTCTX", Type: TEnum, Scope: "c", Default: "YES", Enum: enum119[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ADOPT_CONTEXT", ID: mqi.MQIA_ADOPT_CONTEXT},
+	{Name: "AUTHTYPE", Type: TEnum, Scope: "c", Default: "IDPWOS", Enum: enum124, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_AUTH_INFO_TYPE", ID: mqi.MQIA_AUTH_INFO_TYPE, Required: true},
+	{Name: "ADOPTCTX", Type: TEnum, Scope: "c", Default: "YES", Enum: enum125, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ADOPT_CONTEXT", ID: mqi.MQIA_ADOPT_CONTEXT},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_AUTH_INFO_DESC", ID: mqi.MQCA_AUTH_INFO_DESC},
-	{Name: "CHCKCLNT", Type: TEnum, Scope: "c", Default: "REQDADM", Enum: enum120[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_CLIENT_BINDING", ID: mqi.MQIA_CHECK_CLIENT_BINDING},
-	{Name: "CHCKLOCL", Type: TEnum, Scope: "c", Default: "OPTIONAL", Enum: enum120[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_LOCAL_BINDING", ID: mqi.MQIA_CHECK_LOCAL_BINDING},
+	{Name: "CHCKCLNT", Type: TEnum, Scope: "c", Default: "REQDADM", Enum: enum126, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_CLIENT_BINDING", ID: mqi.MQIA_CHECK_CLIENT_BINDING},
+	{Name: "CHCKLOCL", Type: TEnum, Scope: "c", Default: "OPTIONAL", Enum: enum126, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_LOCAL_BINDING", ID: mqi.MQIA_CHECK_LOCAL_BINDING},
 	{Name: "FAILDLAY", Type: TInt, Scope: "c", Default: "1", Max: 60, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_FAIL_DELAY", ID: mqi.MQIA_AUTHENTICATION_FAIL_DELAY},
-	{Name: "AUTHENMD", Type: TEnum, Default: "OS", Enum: enum121[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_METHOD", ID: mqi.MQIA_AUTHENTICATION_METHOD},
+	{Name: "AUTHENMD", Type: TEnum, Default: "OS", Enum: enum127, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_METHOD", ID: mqi.MQIA_AUTHENTICATION_METHOD},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_AUTH_INFO_NAME", ID: mqi.MQCACF_FROM_AUTH_INFO_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // AUTHINFO(IDPWLDAP)
-var attrs13 = [...]Attr{
+var attrs13 = []Attr{
 	{Name: "AUTHINFO", Type: TName, Scope: "c", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_AUTH_INFO_NAME", ID: mqi.MQCA_AUTH_INFO_NAME, Positional: true, Required: true},
-	{Name: "AUTHTYPE", Type: TEnum, Scope: "c", Default: "IDPWLDAP", Enum: enum118[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_AUTH_INFO_TYPE", ID: mqi.MQIA_AUTH_INFO_TYPE, Required: true},
-	{Name: "ADOPTCTX", Type: TEnum, Scope: "c", Default: "YES", Enum: enum119[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ADOPT_CONTEXT", ID: mqi.MQIA_ADOPT_CONTEXT},
+	{Name: "AUTHTYPE", Type: TEnum, Scope: "c", Default: "IDPWLDAP", Enum: enum124, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_AUTH_INFO_TYPE", ID: mqi.MQIA_AUTH_INFO_TYPE, Required: true},
+	{Name: "ADOPTCTX", Type: TEnum, Scope: "c", Default: "YES", Enum: enum125, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ADOPT_CONTEXT", ID: mqi.MQIA_ADOPT_CONTEXT},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_AUTH_INFO_DESC", ID: mqi.MQCA_AUTH_INFO_DESC},
 	{Name: "CONNAME", Type: TString, Doc: "LDAP host(port) list", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_AUTH_INFO_CONN_NAME", ID: mqi.MQCA_AUTH_INFO_CONN_NAME},
-	{Name: "CHCKCLNT", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum120[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_CLIENT_BINDING", ID: mqi.MQIA_CHECK_CLIENT_BINDING},
-	{Name: "CHCKLOCL", Type: TEnum, Scope: "c", Default: "OPTIONAL", Enum: enum120[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_LOCAL_BINDING", ID: mqi.MQIA_CHECK_LOCAL_BINDING},
+	{Name: "CHCKCLNT", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum126, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_CLIENT_BINDING", ID: mqi.MQIA_CHECK_CLIENT_BINDING},
+	{Name: "CHCKLOCL", Type: TEnum, Scope: "c", Default: "OPTIONAL", Enum: enum126, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_LOCAL_BINDING", ID: mqi.MQIA_CHECK_LOCAL_BINDING},
 	{Name: "CLASSGRP", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_GROUP_OBJECT_CLASS", ID: mqi.MQCA_LDAP_GROUP_OBJECT_CLASS},
 	{Name: "CLASSUSR", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_USER_OBJECT_CLASS", ID: mqi.MQCA_LDAP_USER_OBJECT_CLASS},
 	{Name: "FAILDLAY", Type: TInt, Scope: "c", Default: "1", Max: 60, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_FAIL_DELAY", ID: mqi.MQIA_AUTHENTICATION_FAIL_DELAY},
@@ -2214,58 +2249,58 @@ var attrs13 = [...]Attr{
 	{Name: "SHORTUSR", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_SHORT_USER_FIELD", ID: mqi.MQCA_LDAP_SHORT_USER_FIELD},
 	{Name: "GRPFIELD", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_GROUP_ATTR_FIELD", ID: mqi.MQCA_LDAP_GROUP_ATTR_FIELD},
 	{Name: "USRFIELD", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_USER_ATTR_FIELD", ID: mqi.MQCA_LDAP_USER_ATTR_FIELD},
-	{Name: "AUTHORMD", Type: TEnum, Default: "OS", Enum: enum122[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_LDAP_AUTHORMD", ID: mqi.MQIA_LDAP_AUTHORMD},
-	{Name: "NESTGRP", Type: TEnum, Default: "NO", Enum: enum123[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_LDAP_NESTGRP", ID: mqi.MQIA_LDAP_NESTGRP},
-	{Name: "SECCOMM", Type: TEnum, Default: "NO", Enum: enum124[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_LDAP_SECURE_COMM", ID: mqi.MQIA_LDAP_SECURE_COMM},
+	{Name: "AUTHORMD", Type: TEnum, Default: "OS", Enum: enum128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_LDAP_AUTHORMD", ID: mqi.MQIA_LDAP_AUTHORMD},
+	{Name: "NESTGRP", Type: TEnum, Default: "NO", Enum: enum129, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_LDAP_NESTGRP", ID: mqi.MQIA_LDAP_NESTGRP},
+	{Name: "SECCOMM", Type: TEnum, Default: "NO", Enum: enum130, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_LDAP_SECURE_COMM", ID: mqi.MQIA_LDAP_SECURE_COMM},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_AUTH_INFO_NAME", ID: mqi.MQCACF_FROM_AUTH_INFO_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // AUTHINFO(CRLLDAP)
-var attrs14 = [...]Attr{
+var attrs14 = []Attr{
 	{Name: "AUTHINFO", Type: TName, Scope: "c", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_AUTH_INFO_NAME", ID: mqi.MQCA_AUTH_INFO_NAME, Positional: true, Required: true},
-	{Name: "AUTHTYPE", Type: TEnum, Scope: "c", Default: "CRLLDAP", Enum: enum118[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_AUTH_INFO_TYPE", ID: mqi.MQIA_AUTH_INFO_TYPE, Required: true},
+	{Name: "AUTHTYPE", Type: TEnum, Scope: "c", Default: "CRLLDAP", Enum: enum124, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_AUTH_INFO_TYPE", ID: mqi.MQIA_AUTH_INFO_TYPE, Required: true},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_AUTH_INFO_DESC", ID: mqi.MQCA_AUTH_INFO_DESC},
 	{Name: "CONNAME", Type: TString, Doc: "LDAP host(port) list", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_AUTH_INFO_CONN_NAME", ID: mqi.MQCA_AUTH_INFO_CONN_NAME},
 	{Name: "LDAPUSER", Type: TString, MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_USER_NAME", ID: mqi.MQCA_LDAP_USER_NAME},
 	{Name: "LDAPPWD", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_PASSWORD", ID: mqi.MQCA_LDAP_PASSWORD, Hidden: true},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_AUTH_INFO_NAME", ID: mqi.MQCACF_FROM_AUTH_INFO_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // AUTHINFO(OCSP)
-var attrs15 = [...]Attr{
+var attrs15 = []Attr{
 	{Name: "AUTHINFO", Type: TName, Scope: "c", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_AUTH_INFO_NAME", ID: mqi.MQCA_AUTH_INFO_NAME, Positional: true, Required: true},
-	{Name: "AUTHTYPE", Type: TEnum, Scope: "c", Default: "OCSP", Enum: enum118[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_AUTH_INFO_TYPE", ID: mqi.MQIA_AUTH_INFO_TYPE, Required: true},
+	{Name: "AUTHTYPE", Type: TEnum, Scope: "c", Default: "OCSP", Enum: enum124, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_AUTH_INFO_TYPE", ID: mqi.MQIA_AUTH_INFO_TYPE, Required: true},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_AUTH_INFO_DESC", ID: mqi.MQCA_AUTH_INFO_DESC},
 	{Name: "OCSPURL", Type: TString, Doc: "OCSP responder", MaxLen: 256, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_AUTH_INFO_OCSP_URL", ID: mqi.MQCA_AUTH_INFO_OCSP_URL},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_AUTH_INFO_NAME", ID: mqi.MQCACF_FROM_AUTH_INFO_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CFSTRUCT
-var attrs16 = [...]Attr{
+var attrs16 = []Attr{
 	{Name: "CFSTRUCT", Type: TName, Scope: "s4", Doc: "A-Z first, then A-Z 0-9; not CSQ_ADMIN; the 4-char group name (padded with @) is prefixed", MaxLen: 12, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_CF_STRUC_NAME", ID: mqi.MQCA_CF_STRUC_NAME, Positional: true, Required: true, ZOS: true},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE, ZOS: true},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME, ZOS: true},
-	{Name: "CFCONLOS", Type: TEnum, Scope: "s4", Default: "ASQMGR", Enum: enum125[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_CFCONLOS", ID: mqi.MQIA_CF_CFCONLOS, ZOS: true},
-	{Name: "CFLEVEL", Type: TInt, Scope: "s4", Doc: "1..5 (3 = recoverable, messages up to 63 KB; 4 and 5 = messages up to 100 MB; 5 = SMDS offload)", Default: "3", Min: 1, Max: 5, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_LEVEL", ID: mqi.MQIA_CF_LEVEL, ZOS: true},
+	{Name: "CFCONLOS", Type: TEnum, Scope: "s4", Default: "ASQMGR", Enum: enum131, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_CFCONLOS", ID: mqi.MQIA_CF_CFCONLOS, ZOS: true},
+	{Name: "CFLEVEL", Type: TInt, Scope: "s4", Doc: "3 = recoverable, messages up to 63 KB; 4 and 5 = messages up to 100 MB; 5 = SMDS offload", Default: "3", Min: 1, Max: 5, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_LEVEL", ID: mqi.MQIA_CF_LEVEL, ZOS: true},
 	{Name: "DESCR", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CF_STRUC_DESC", ID: mqi.MQCA_CF_STRUC_DESC, ZOS: true},
-	{Name: "DSBLOCK", Type: TEnum, Default: "256K", Enum: enum126[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_CF_SMDS_BLOCK_SIZE", ID: mqi.MQIACF_CF_SMDS_BLOCK_SIZE, ZOS: true},
+	{Name: "DSBLOCK", Type: TEnum, Default: "256K", Enum: enum132, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_CF_SMDS_BLOCK_SIZE", ID: mqi.MQIACF_CF_SMDS_BLOCK_SIZE, ZOS: true},
 	{Name: "DSBUFS", Type: TInt, Default: "100", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_SMDS_BUFFERS", ID: mqi.MQIA_CF_SMDS_BUFFERS, ZOS: true},
-	{Name: "DSEXPAND", Type: TEnum, Default: "YES", Enum: enum127[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_CF_SMDS_EXPAND", ID: mqi.MQIACF_CF_SMDS_EXPAND, ZOS: true},
+	{Name: "DSEXPAND", Type: TEnum, Default: "YES", Enum: enum133, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_CF_SMDS_EXPAND", ID: mqi.MQIACF_CF_SMDS_EXPAND, ZOS: true},
 	{Name: "DSGROUP", Type: TString, Doc: "data set name pattern with exactly one *", MaxLen: 44, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_CF_SMDS_GENERIC_NAME", ID: mqi.MQCACF_CF_SMDS_GENERIC_NAME, ZOS: true},
 	{Name: "OFFLD1SZ", Type: TString, Scope: "s4", Doc: "message size of offload rule 1", Default: "32K", MaxLen: 3, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_CF_OFFLOAD_SIZE1", ID: mqi.MQCACF_CF_OFFLOAD_SIZE1, ZOS: true},
 	{Name: "OFFLD1TH", Type: TInt, Scope: "s4", Default: "70", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD1", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD1, ZOS: true},
@@ -2273,40 +2308,40 @@ var attrs16 = [...]Attr{
 	{Name: "OFFLD2TH", Type: TInt, Scope: "s4", Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD2", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD2, ZOS: true},
 	{Name: "OFFLD3SZ", Type: TString, Scope: "s4", Default: "0K", MaxLen: 3, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_CF_OFFLOAD_SIZE3", ID: mqi.MQCACF_CF_OFFLOAD_SIZE3, ZOS: true},
 	{Name: "OFFLD3TH", Type: TInt, Scope: "s4", Default: "90", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD3", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD3, ZOS: true},
-	{Name: "OFFLOAD", Type: TEnum, Scope: "s4", Default: "SMDS", Enum: enum128[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD", ID: mqi.MQIA_CF_OFFLOAD, ZOS: true},
-	{Name: "RECAUTO", Type: TEnum, Default: "YES", Enum: enum129[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_RECAUTO", ID: mqi.MQIA_CF_RECAUTO, ZOS: true},
-	{Name: "RECOVER", Type: TEnum, Scope: "s4", Default: "NO", Enum: enum130[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_RECOVER", ID: mqi.MQIA_CF_RECOVER, ZOS: true},
+	{Name: "OFFLOAD", Type: TEnum, Scope: "s4", Default: "SMDS", Enum: enum134, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD", ID: mqi.MQIA_CF_OFFLOAD, ZOS: true},
+	{Name: "RECAUTO", Type: TEnum, Default: "YES", Enum: enum135, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_RECAUTO", ID: mqi.MQIA_CF_RECAUTO, ZOS: true},
+	{Name: "RECOVER", Type: TEnum, Scope: "s4", Default: "NO", Enum: enum136, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_RECOVER", ID: mqi.MQIA_CF_RECOVER, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 12, Define: Option, PCF: "MQCACF_FROM_CF_STRUC_NAME", ID: mqi.MQCACF_FROM_CF_STRUC_NAME, ZOS: true},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // COMMINFO
-var attrs17 = [...]Attr{
+var attrs17 = []Attr{
 	{Name: "COMMINFO", Type: TName, MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_COMM_INFO_NAME", ID: mqi.MQCA_COMM_INFO_NAME, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Default: "MULTICAST", Enum: enum131[:], Define: Yes, Display: Yes, PCF: "MQIA_COMM_INFO_TYPE", ID: mqi.MQIA_COMM_INFO_TYPE},
+	{Name: "TYPE", Type: TEnum, Default: "MULTICAST", Enum: enum137, Define: Yes, Display: Yes, PCF: "MQIA_COMM_INFO_TYPE", ID: mqi.MQIA_COMM_INFO_TYPE},
 	{Name: "DESCR", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_COMM_INFO_DESC", ID: mqi.MQCA_COMM_INFO_DESC},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "BRIDGE", Type: TEnum, Default: "ENABLED", Enum: enum132[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MCAST_BRIDGE", ID: mqi.MQIA_MCAST_BRIDGE},
-	{Name: "CCSID", Type: TIntOrEnum, Default: "ASPUB", Min: 1, Max: 65535, Enum: enum133[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CODED_CHAR_SET_ID", ID: mqi.MQIA_CODED_CHAR_SET_ID},
-	{Name: "COMMEV", Type: TEnum, Default: "DISABLED", Enum: enum42[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_COMM_EVENT", ID: mqi.MQIA_COMM_EVENT},
-	{Name: "ENCODING", Type: TIntOrEnum, Doc: "integer", Default: "ASPUB", Max: 2147483647, Enum: enum134[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_ENCODING", ID: mqi.MQIACF_ENCODING},
+	{Name: "BRIDGE", Type: TEnum, Default: "ENABLED", Enum: enum138, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MCAST_BRIDGE", ID: mqi.MQIA_MCAST_BRIDGE},
+	{Name: "CCSID", Type: TIntOrEnum, Default: "ASPUB", Min: 1, Max: 65535, Enum: enum139, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CODED_CHAR_SET_ID", ID: mqi.MQIA_CODED_CHAR_SET_ID},
+	{Name: "COMMEV", Type: TEnum, Default: "DISABLED", Enum: enum47, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_COMM_EVENT", ID: mqi.MQIA_COMM_EVENT},
+	{Name: "ENCODING", Type: TIntOrEnum, Default: "ASPUB", Max: 2147483647, Enum: enum140, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_ENCODING", ID: mqi.MQIACF_ENCODING},
 	{Name: "GRPADDR", Type: TString, Doc: "multicast group address", Default: "239.0.0.0", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_GROUP_ADDRESS", ID: mqi.MQCACH_GROUP_ADDRESS},
 	{Name: "MCHBINT", Type: TInt, Default: "2000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MC_HB_INTERVAL", ID: mqi.MQIACH_MC_HB_INTERVAL},
-	{Name: "MCPROP", Type: TEnum, Default: "ALL", Enum: enum135[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MULTICAST_PROPERTIES", ID: mqi.MQIACH_MULTICAST_PROPERTIES},
+	{Name: "MCPROP", Type: TEnum, Default: "ALL", Enum: enum141, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MULTICAST_PROPERTIES", ID: mqi.MQIACH_MULTICAST_PROPERTIES},
 	{Name: "MONINT", Type: TInt, Default: "60", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITOR_INTERVAL", ID: mqi.MQIA_MONITOR_INTERVAL},
 	{Name: "MSGHIST", Type: TInt, Doc: "-1 or 0..999999999", Default: "100", Min: -1, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_HISTORY", ID: mqi.MQIACH_MSG_HISTORY},
-	{Name: "NSUBHIST", Type: TEnum, Default: "NONE", Enum: enum136[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NEW_SUBSCRIBER_HISTORY", ID: mqi.MQIACH_NEW_SUBSCRIBER_HISTORY},
+	{Name: "NSUBHIST", Type: TEnum, Default: "NONE", Enum: enum142, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NEW_SUBSCRIBER_HISTORY", ID: mqi.MQIACH_NEW_SUBSCRIBER_HISTORY},
 	{Name: "PORT", Type: TInt, Default: "1414", Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_COMM_INFO_NAME", ID: mqi.MQCACF_FROM_COMM_INFO_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // SERVICE
-var attrs18 = [...]Attr{
+var attrs18 = []Attr{
 	{Name: "SERVICE", Type: TName, MaxLen: 32, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_SERVICE_NAME", ID: mqi.MQCA_SERVICE_NAME, Positional: true, Required: true},
-	{Name: "CONTROL", Type: TEnum, Default: "MANUAL", Enum: enum104[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SERVICE_CONTROL", ID: mqi.MQIA_SERVICE_CONTROL},
-	{Name: "SERVTYPE", Type: TEnum, Default: "COMMAND", Enum: enum137[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SERVICE_TYPE", ID: mqi.MQIA_SERVICE_TYPE},
+	{Name: "CONTROL", Type: TEnum, Default: "MANUAL", Enum: enum110, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SERVICE_CONTROL", ID: mqi.MQIA_SERVICE_CONTROL},
+	{Name: "SERVTYPE", Type: TEnum, Default: "COMMAND", Enum: enum143, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SERVICE_TYPE", ID: mqi.MQIA_SERVICE_TYPE},
 	{Name: "STARTCMD", Type: TString, MaxLen: 255, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_SERVICE_START_COMMAND", ID: mqi.MQCA_SERVICE_START_COMMAND},
 	{Name: "STARTARG", Type: TString, Doc: "inserts like +MQ_INSTALL_PATH+ allowed", MaxLen: 255, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_SERVICE_START_ARGS", ID: mqi.MQCA_SERVICE_START_ARGS},
 	{Name: "STOPCMD", Type: TString, MaxLen: 255, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_SERVICE_STOP_COMMAND", ID: mqi.MQCA_SERVICE_STOP_COMMAND},
@@ -2317,13 +2352,13 @@ var attrs18 = [...]Attr{
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 32, Define: Option, PCF: "MQCACF_FROM_SERVICE_NAME", ID: mqi.MQCACF_FROM_SERVICE_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // QSTATUS TYPE(QUEUE)
-var attrs19 = [...]Attr{
+var attrs19 = []Attr{
 	{Name: "QUEUE", Type: TName, Syn: []string{"QSTATUS"}, Scope: "c", Doc: "local queues only (no alias/remote)", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "QUEUE", Enum: enum138[:], Display: Yes, PCF: "MQIACF_Q_STATUS_TYPE", ID: mqi.MQIACF_Q_STATUS_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "QUEUE", Enum: enum144, Display: Yes, PCF: "MQIACF_Q_STATUS_TYPE", ID: mqi.MQIACF_Q_STATUS_TYPE},
 	{Name: "CURDEPTH", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_CURRENT_Q_DEPTH", ID: mqi.MQIA_CURRENT_Q_DEPTH},
 	{Name: "CURFSIZE", Type: TInt, Doc: "current queue file size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CUR_Q_FILE_SIZE", ID: mqi.MQIACF_CUR_Q_FILE_SIZE},
 	{Name: "CURMAXFS", Type: TInt, Doc: "current maximum queue file size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CUR_MAX_FILE_SIZE", ID: mqi.MQIACF_CUR_MAX_FILE_SIZE},
@@ -2333,44 +2368,44 @@ var attrs19 = [...]Attr{
 	{Name: "LPUTDATE", Type: TDate, Display: Yes, PCF: "MQCACF_LAST_PUT_DATE", ID: mqi.MQCACF_LAST_PUT_DATE},
 	{Name: "LPUTTIME", Type: TTime, Display: Yes, PCF: "MQCACF_LAST_PUT_TIME", ID: mqi.MQCACF_LAST_PUT_TIME},
 	{Name: "MEDIALOG", Type: TString, Doc: "oldest log extent for media recovery; blank under circular logging", Display: Yes, PCF: "MQCACF_MEDIA_LOG_EXTENT_NAME", ID: mqi.MQCACF_MEDIA_LOG_EXTENT_NAME},
-	{Name: "MONQ", Type: TEnum, Enum: enum139[:], Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
+	{Name: "MONQ", Type: TEnum, Enum: enum145, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
 	{Name: "MSGAGE", Type: TInt, Doc: "age of oldest message, 0..999999999; ( ) when monitoring off", Max: 999999999, Display: Yes, PCF: "MQIACF_OLDEST_MSG_AGE", ID: mqi.MQIACF_OLDEST_MSG_AGE},
 	{Name: "OPPROCS", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_OPEN_OUTPUT_COUNT", ID: mqi.MQIA_OPEN_OUTPUT_COUNT},
 	{Name: "QTIME", Type: TPair, Doc: "short,long; ( , ) when monitoring off; 999999999 = too large", Display: Yes, PCF: "MQIACF_Q_TIME_INDICATOR", ID: mqi.MQIACF_Q_TIME_INDICATOR},
-	{Name: "UNCOM", Type: TIntOrEnum, Scope: "c", Max: 9223372036854775807, Enum: enum140[:], Display: Yes, PCF: "MQIACF_UNCOMMITTED_MSGS", ID: mqi.MQIACF_UNCOMMITTED_MSGS},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum141[:], Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "UNCOM", Type: TIntOrEnum, Scope: "c", Max: 9223372036854775807, Enum: enum146, Display: Yes, PCF: "MQIACF_UNCOMMITTED_MSGS", ID: mqi.MQIACF_UNCOMMITTED_MSGS},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum147, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "MONITOR", Type: TGroup, Doc: "DISPLAY only: the monitoring fields LGETDATE LGETTIME LPUTDATE LPUTTIME MONQ MSGAGE QTIME", Display: Selector},
 }
 
 // QSTATUS TYPE(HANDLE)
-var attrs20 = [...]Attr{
+var attrs20 = []Attr{
 	{Name: "QUEUE", Type: TName, Syn: []string{"QSTATUS"}, Scope: "c", Doc: "local queues only (no alias/remote)", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "HANDLE", Enum: enum138[:], Display: Yes, PCF: "MQIACF_Q_STATUS_TYPE", ID: mqi.MQIACF_Q_STATUS_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "HANDLE", Enum: enum144, Display: Yes, PCF: "MQIACF_Q_STATUS_TYPE", ID: mqi.MQIACF_Q_STATUS_TYPE},
 	{Name: "APPLDESC", Type: TString, Display: Yes, PCF: "MQCACF_APPL_DESC", ID: mqi.MQCACF_APPL_DESC},
 	{Name: "APPLTAG", Type: TString, Scope: "c", Doc: "application name", MaxLen: 28, Display: Yes, PCF: "MQCACF_APPL_TAG", ID: mqi.MQCACF_APPL_TAG},
-	{Name: "APPLTYPE", Type: TEnum, Scope: "c", Enum: enum142[:], Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
-	{Name: "BROWSE", Type: TEnum, Scope: "c", Enum: enum143[:], Display: Yes, PCF: "MQIACF_OPEN_BROWSE", ID: mqi.MQIACF_OPEN_BROWSE},
+	{Name: "APPLTYPE", Type: TEnum, Scope: "c", Enum: enum148, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
+	{Name: "BROWSE", Type: TEnum, Scope: "c", Enum: enum149, Display: Yes, PCF: "MQIACF_OPEN_BROWSE", ID: mqi.MQIACF_OPEN_BROWSE},
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME},
 	{Name: "CONNAME", Type: TString, Scope: "c", MaxLen: 264, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "ASTATE", Type: TEnum, Enum: enum144[:], Display: Yes, PCF: "MQIACF_ASYNC_STATE", ID: mqi.MQIACF_ASYNC_STATE},
-	{Name: "HSTATE", Type: TEnum, Scope: "c", Enum: enum145[:], Display: Yes, PCF: "MQIACF_HANDLE_STATE", ID: mqi.MQIACF_HANDLE_STATE},
-	{Name: "INPUT", Type: TEnum, Scope: "c", Enum: enum146[:], Display: Yes, PCF: "MQIACF_OPEN_INPUT_TYPE", ID: mqi.MQIACF_OPEN_INPUT_TYPE},
-	{Name: "INQUIRE", Type: TEnum, Scope: "c", Enum: enum143[:], Display: Yes, PCF: "MQIACF_OPEN_INQUIRE", ID: mqi.MQIACF_OPEN_INQUIRE},
-	{Name: "OUTPUT", Type: TEnum, Scope: "c", Enum: enum143[:], Display: Yes, PCF: "MQIACF_OPEN_OUTPUT", ID: mqi.MQIACF_OPEN_OUTPUT},
+	{Name: "ASTATE", Type: TEnum, Enum: enum150, Display: Yes, PCF: "MQIACF_ASYNC_STATE", ID: mqi.MQIACF_ASYNC_STATE},
+	{Name: "HSTATE", Type: TEnum, Scope: "c", Enum: enum151, Display: Yes, PCF: "MQIACF_HANDLE_STATE", ID: mqi.MQIACF_HANDLE_STATE},
+	{Name: "INPUT", Type: TEnum, Scope: "c", Enum: enum152, Display: Yes, PCF: "MQIACF_OPEN_INPUT_TYPE", ID: mqi.MQIACF_OPEN_INPUT_TYPE},
+	{Name: "INQUIRE", Type: TEnum, Scope: "c", Enum: enum149, Display: Yes, PCF: "MQIACF_OPEN_INQUIRE", ID: mqi.MQIACF_OPEN_INQUIRE},
+	{Name: "OUTPUT", Type: TEnum, Scope: "c", Enum: enum149, Display: Yes, PCF: "MQIACF_OPEN_OUTPUT", ID: mqi.MQIACF_OPEN_OUTPUT},
 	{Name: "PID", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
 	{Name: "QMURID", Type: TString, Doc: "queue manager unit of recovery id, n.n", Display: Yes, PCF: "MQBACF_Q_MGR_UOW_ID", ID: mqi.MQBACF_Q_MGR_UOW_ID},
-	{Name: "SET", Type: TEnum, Scope: "c", Enum: enum143[:], Display: Yes, PCF: "MQIACF_OPEN_SET", ID: mqi.MQIACF_OPEN_SET},
-	{Name: "TID", Type: TIntOrEnum, Scope: "c", Doc: "thread id; * when shared", Max: 9223372036854775807, Enum: enum147[:], Display: Yes, PCF: "MQIACF_THREAD_ID", ID: mqi.MQIACF_THREAD_ID},
+	{Name: "SET", Type: TEnum, Scope: "c", Enum: enum149, Display: Yes, PCF: "MQIACF_OPEN_SET", ID: mqi.MQIACF_OPEN_SET},
+	{Name: "TID", Type: TIntOrEnum, Scope: "c", Doc: "thread id; * when shared", Max: 9223372036854775807, Enum: enum153, Display: Yes, PCF: "MQIACF_THREAD_ID", ID: mqi.MQIACF_THREAD_ID},
 	{Name: "URID", Type: TString, Doc: "external unit of recovery id; XA_FORMATID[..]XA_GTRID[..]XA_BQUAL[..]", Display: Yes, PCF: "MQBACF_EXTERNAL_UOW_ID", ID: mqi.MQBACF_EXTERNAL_UOW_ID},
-	{Name: "URTYPE", Type: TEnum, Enum: enum148[:], Display: Yes, PCF: "MQIACF_UOW_TYPE", ID: mqi.MQIACF_UOW_TYPE},
+	{Name: "URTYPE", Type: TEnum, Enum: enum154, Display: Yes, PCF: "MQIACF_UOW_TYPE", ID: mqi.MQIACF_UOW_TYPE},
 	{Name: "USERID", Type: TString, Scope: "c", Display: Yes, PCF: "MQCACF_USER_IDENTIFIER", ID: mqi.MQCACF_USER_IDENTIFIER},
-	{Name: "OPENTYPE", Type: TEnum, Scope: "c", Enum: enum149[:], Display: Selector, PCF: "MQIACF_OPEN_TYPE", ID: mqi.MQIACF_OPEN_TYPE},
+	{Name: "OPENTYPE", Type: TEnum, Scope: "c", Enum: enum155, Display: Selector, PCF: "MQIACF_OPEN_TYPE", ID: mqi.MQIACF_OPEN_TYPE},
 }
 
 // CHSTATUS
-var attrs21 = [...]Attr{
+var attrs21 = []Attr{
 	{Name: "CHANNEL", Type: TName, Syn: []string{"CHSTATUS"}, Scope: "c", Doc: "synonym CHS", MaxLen: 20, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "CHLTYPE", Type: TEnum, Scope: "c", Enum: enum150[:], Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE},
+	{Name: "CHLTYPE", Type: TEnum, Scope: "c", Enum: enum156, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE},
 	{Name: "AMQPKA", Type: TInt, Doc: "AMQP keep alive", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_AMQP_KEEP_ALIVE", ID: mqi.MQIACH_AMQP_KEEP_ALIVE},
 	{Name: "BATCHES", Type: TInt, Scope: "c", Doc: "completed batches", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_BATCHES", ID: mqi.MQIACH_BATCHES},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Doc: "negotiated", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
@@ -2380,18 +2415,18 @@ var attrs21 = [...]Attr{
 	{Name: "BYTSSENT", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_BYTES_SENT", ID: mqi.MQIACH_BYTES_SENT},
 	{Name: "CHSTADA", Type: TDate, Scope: "c", Doc: "start date", Display: Yes, PCF: "MQCACH_CHANNEL_START_DATE", ID: mqi.MQCACH_CHANNEL_START_DATE},
 	{Name: "CHSTATI", Type: TTime, Scope: "c", Doc: "start time", Display: Yes, PCF: "MQCACH_CHANNEL_START_TIME", ID: mqi.MQCACH_CHANNEL_START_TIME},
-	{Name: "COMPHDR", Type: TPair, Doc: "negotiated value, last message value; NONE:MQCOMPRESS_NONE=0,SYSTEM:MQCOMPRESS_SYSTEM=8", Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TPair, Doc: "NONE:MQCOMPRESS_NONE=0,RLE:MQCOMPRESS_RLE=1,ZLIBFAST:MQCOMPRESS_ZLIBFAST=2,ZLIBHIGH:MQCOMPRESS_ZLIBHIGH=4,LZ4FAST:MQCOMPRESS_LZ4FAST=16,LZ4HIGH:MQCOMPRESS_LZ4HIGH=32,ANY:MQCOMPRESS_ANY=268435455", Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TPair, Doc: "negotiated value, value of the last message", Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TPair, Doc: "negotiated value, value of the last message", Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "COMPRATE", Type: TPair, Display: Yes, PCF: "MQIACH_COMPRESSION_RATE", ID: mqi.MQIACH_COMPRESSION_RATE},
 	{Name: "COMPTIME", Type: TPair, Display: Yes, PCF: "MQIACH_COMPRESSION_TIME", ID: mqi.MQIACH_COMPRESSION_TIME},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "peer address; with (port) for senders", MaxLen: 264, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CURLUWID", Type: THex, MaxLen: 16, Display: Yes, PCF: "MQCACH_CURRENT_LUWID", ID: mqi.MQCACH_CURRENT_LUWID},
 	{Name: "CURMSGS", Type: TInt, Scope: "c", Doc: "messages in current batch", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_CURRENT_MSGS", ID: mqi.MQIACH_CURRENT_MSGS},
-	{Name: "CURRENT", Type: TFlag, Scope: "c", Doc: "CURRENT:MQOT_CURRENT_CHANNEL=1011", Display: Yes, PCF: "MQIACH_CHANNEL_INSTANCE_TYPE", ID: mqi.MQIACH_CHANNEL_INSTANCE_TYPE},
+	{Name: "CURRENT", Type: TFlag, Scope: "c", Display: Yes, PCF: "MQIACH_CHANNEL_INSTANCE_TYPE", ID: mqi.MQIACH_CHANNEL_INSTANCE_TYPE},
 	{Name: "CURSEQNO", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_CURRENT_SEQ_NUMBER", ID: mqi.MQIACH_CURRENT_SEQ_NUMBER},
 	{Name: "EXITTIME", Type: TPair, Display: Yes, PCF: "MQIACH_EXIT_TIME_INDICATOR", ID: mqi.MQIACH_EXIT_TIME_INDICATOR},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "negotiated", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "INDOUBT", Type: TEnum, Scope: "c", Enum: enum151[:], Display: Yes, PCF: "MQIACH_INDOUBT_STATUS", ID: mqi.MQIACH_INDOUBT_STATUS},
+	{Name: "INDOUBT", Type: TEnum, Scope: "c", Enum: enum157, Display: Yes, PCF: "MQIACH_INDOUBT_STATUS", ID: mqi.MQIACH_INDOUBT_STATUS},
 	{Name: "JOBNAME", Type: THex, Scope: "c", Doc: "pid+tid in hex", MaxLen: 16, Display: Yes, PCF: "MQCACH_MCA_JOB_NAME", ID: mqi.MQCACH_MCA_JOB_NAME},
 	{Name: "LOCLADDR", Type: TString, Scope: "c", Doc: "local address(port)", MaxLen: 48, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTS", Type: TInt, Scope: "c", Doc: "long retries left", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_LONG_RETRIES_LEFT", ID: mqi.MQIACH_LONG_RETRIES_LEFT},
@@ -2399,16 +2434,16 @@ var attrs21 = [...]Attr{
 	{Name: "LSTMSGDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACH_LAST_MSG_DATE", ID: mqi.MQCACH_LAST_MSG_DATE},
 	{Name: "LSTMSGTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACH_LAST_MSG_TIME", ID: mqi.MQCACH_LAST_MSG_TIME},
 	{Name: "LSTSEQNO", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_LAST_SEQ_NUMBER", ID: mqi.MQIACH_LAST_SEQ_NUMBER},
-	{Name: "MCASTAT", Type: TEnum, Scope: "c", Enum: enum152[:], Display: Yes, PCF: "MQIACH_MCA_STATUS", ID: mqi.MQIACH_MCA_STATUS},
+	{Name: "MCASTAT", Type: TEnum, Scope: "c", Enum: enum158, Display: Yes, PCF: "MQIACH_MCA_STATUS", ID: mqi.MQIACH_MCA_STATUS},
 	{Name: "MCAUSER", Type: TString, Scope: "c", Doc: "effective user id", Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
-	{Name: "MONCHL", Type: TEnum, Enum: enum139[:], Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "MONCHL", Type: TEnum, Enum: enum145, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MSGS", Type: TInt, Scope: "c", Doc: "messages sent or received; MQI calls for SVRCONN", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_MSGS", ID: mqi.MQIACH_MSGS},
 	{Name: "NETTIME", Type: TPair, Display: Yes, PCF: "MQIACH_NETWORK_TIME_INDICATOR", ID: mqi.MQIACH_NETWORK_TIME_INDICATOR},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Enum: enum153[:], Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Enum: enum159, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PORT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_PORT_NUMBER", ID: mqi.MQIACH_PORT_NUMBER},
 	{Name: "RAPPLTAG", Type: TString, Scope: "c", Doc: "remote application tag", MaxLen: 28, Display: Yes, PCF: "MQCACH_REMOTE_APPL_TAG", ID: mqi.MQCACH_REMOTE_APPL_TAG},
 	{Name: "RQMNAME", Type: TName, Scope: "c", Doc: "remote queue manager", MaxLen: 48, Display: Yes, PCF: "MQCA_REMOTE_Q_MGR_NAME", ID: mqi.MQCA_REMOTE_Q_MGR_NAME},
-	{Name: "SECPROT", Type: TEnum, Enum: enum154[:], Display: Yes, PCF: "MQIACH_SECURITY_PROTOCOL", ID: mqi.MQIACH_SECURITY_PROTOCOL},
+	{Name: "SECPROT", Type: TEnum, Enum: enum160, Display: Yes, PCF: "MQIACH_SECURITY_PROTOCOL", ID: mqi.MQIACH_SECURITY_PROTOCOL},
 	{Name: "SHORTRTS", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_SHORT_RETRIES_LEFT", ID: mqi.MQIACH_SHORT_RETRIES_LEFT},
 	{Name: "SSLCERTI", Type: TString, Doc: "issuer DN", Display: Yes, PCF: "MQCACH_SSL_CERT_ISSUER_NAME", ID: mqi.MQCACH_SSL_CERT_ISSUER_NAME},
 	{Name: "SSLCIPH", Type: TString, MaxLen: 32, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
@@ -2416,12 +2451,12 @@ var attrs21 = [...]Attr{
 	{Name: "SSLKEYTI", Type: TTime, Display: Yes, PCF: "MQCACH_SSL_KEY_RESET_TIME", ID: mqi.MQCACH_SSL_KEY_RESET_TIME},
 	{Name: "SSLPEER", Type: TString, Doc: "peer DN", Display: Yes, PCF: "MQCACH_SSL_SHORT_PEER_NAME", ID: mqi.MQCACH_SSL_SHORT_PEER_NAME},
 	{Name: "SSLRKEYS", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_SSL_KEY_RESETS", ID: mqi.MQIACH_SSL_KEY_RESETS},
-	{Name: "STATCHL", Type: TEnum, Enum: enum139[:], Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
-	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum155[:], Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
-	{Name: "STOPREQ", Type: TEnum, Scope: "c", Enum: enum156[:], Display: Yes, PCF: "MQIACH_STOP_REQUESTED", ID: mqi.MQIACH_STOP_REQUESTED},
-	{Name: "SUBSTATE", Type: TEnum, Scope: "c", Enum: enum157[:], Display: Yes, PCF: "MQIACH_CHANNEL_SUBSTATE", ID: mqi.MQIACH_CHANNEL_SUBSTATE},
+	{Name: "STATCHL", Type: TEnum, Enum: enum145, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
+	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum161, Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
+	{Name: "STOPREQ", Type: TEnum, Scope: "c", Enum: enum162, Display: Yes, PCF: "MQIACH_STOP_REQUESTED", ID: mqi.MQIACH_STOP_REQUESTED},
+	{Name: "SUBSTATE", Type: TEnum, Scope: "c", Enum: enum163, Display: Yes, PCF: "MQIACH_CHANNEL_SUBSTATE", ID: mqi.MQIACH_CHANNEL_SUBSTATE},
 	{Name: "TPROOT", Type: TString, Doc: "AMQP topic root", MaxLen: 10240, Display: Yes, PCF: "MQCACH_TOPIC_ROOT", ID: mqi.MQCACH_TOPIC_ROOT},
-	{Name: "USECLTID", Type: TEnum, Enum: enum158[:], Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
+	{Name: "USECLTID", Type: TEnum, Enum: enum164, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
 	{Name: "XBATCHSZ", Type: TPair, Display: Yes, PCF: "MQIACH_BATCH_SIZE_INDICATOR", ID: mqi.MQIACH_BATCH_SIZE_INDICATOR},
 	{Name: "XMITQ", Type: TName, Scope: "c", MaxLen: 48, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 	{Name: "XQMSGSA", Type: TInt, Doc: "messages available on transmission queue", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_XMITQ_MSGS_AVAILABLE", ID: mqi.MQIACH_XMITQ_MSGS_AVAILABLE},
@@ -2431,42 +2466,42 @@ var attrs21 = [...]Attr{
 	{Name: "RVERSION", Type: TString, Scope: "c", Doc: "VVRRMMFF of partner", MaxLen: 8, Display: Yes, PCF: "MQCACH_REMOTE_VERSION", ID: mqi.MQCACH_REMOTE_VERSION},
 	{Name: "RPRODUCT", Type: TString, Scope: "c", Doc: "MQJB (JMS client), MQJM, MQCC (C client), MQNM (.NET managed), MQMM (qmgr), ...", MaxLen: 4, Display: Yes, PCF: "MQCACH_REMOTE_PRODUCT", ID: mqi.MQCACH_REMOTE_PRODUCT},
 	{Name: "MONITOR", Type: TGroup, Doc: "returns the monitoring fields", Display: Selector, PCF: "MQIACF_MONITORING", ID: mqi.MQIACF_MONITORING},
-	{Name: "SAVED", Type: TFlag, Scope: "c", Doc: "SAVED:MQOT_SAVED_CHANNEL=1012", Display: Selector, PCF: "MQIACH_CHANNEL_INSTANCE_TYPE", ID: mqi.MQIACH_CHANNEL_INSTANCE_TYPE},
-	{Name: "SHORT", Type: TFlag, Scope: "c", Doc: "SHORT:MQOT_SHORT_CHANNEL=1015", Display: Selector, PCF: "MQIACH_CHANNEL_INSTANCE_TYPE", ID: mqi.MQIACH_CHANNEL_INSTANCE_TYPE, ZOS: true},
+	{Name: "SAVED", Type: TFlag, Scope: "c", Display: Selector, PCF: "MQIACH_CHANNEL_INSTANCE_TYPE", ID: mqi.MQIACH_CHANNEL_INSTANCE_TYPE},
+	{Name: "SHORT", Type: TFlag, Scope: "c", Display: Selector, PCF: "MQIACH_CHANNEL_INSTANCE_TYPE", ID: mqi.MQIACH_CHANNEL_INSTANCE_TYPE, ZOS: true},
 }
 
 // TPSTATUS TYPE(TOPIC)
-var attrs22 = [...]Attr{
+var attrs22 = []Attr{
 	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and # (TPS synonym)", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "TOPIC", Enum: enum159[:], Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "TOPIC", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "ADMIN", Type: TName, Scope: "s0", Doc: "administrative topic object name at this node, blank if none", MaxLen: 48, Display: Yes, PCF: "MQCA_ADMIN_TOPIC_NAME", ID: mqi.MQCA_ADMIN_TOPIC_NAME},
 	{Name: "CLUSTER", Type: TName, Scope: "s2", Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "COMMINFO", Type: TName, Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_COMM_INFO_NAME", ID: mqi.MQCA_COMM_INFO_NAME},
 	{Name: "MDURMDL", Type: TName, Scope: "s0", Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_MODEL_DURABLE_Q", ID: mqi.MQCA_MODEL_DURABLE_Q},
 	{Name: "MNDURMDL", Type: TName, Scope: "s0", Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_MODEL_NON_DURABLE_Q", ID: mqi.MQCA_MODEL_NON_DURABLE_Q},
-	{Name: "CLROUTE", Type: TEnum, Scope: "s2", Enum: enum160[:], Display: Yes, PCF: "MQIA_CLUSTER_PUB_ROUTE", ID: mqi.MQIA_CLUSTER_PUB_ROUTE},
-	{Name: "DEFPSIST", Type: TEnum, Scope: "s0", Enum: enum6[:], Display: Yes, PCF: "MQIA_TOPIC_DEF_PERSISTENCE", ID: mqi.MQIA_TOPIC_DEF_PERSISTENCE},
+	{Name: "CLROUTE", Type: TEnum, Scope: "s2", Enum: enum166, Display: Yes, PCF: "MQIA_CLUSTER_PUB_ROUTE", ID: mqi.MQIA_CLUSTER_PUB_ROUTE},
+	{Name: "DEFPSIST", Type: TEnum, Scope: "s0", Enum: enum6, Display: Yes, PCF: "MQIA_TOPIC_DEF_PERSISTENCE", ID: mqi.MQIA_TOPIC_DEF_PERSISTENCE},
 	{Name: "DEFPRTY", Type: TInt, Scope: "s0", Doc: "resolved 0..9", Max: 9, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
-	{Name: "DEFPRESP", Type: TEnum, Scope: "s0", Enum: enum7[:], Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
-	{Name: "DURSUB", Type: TEnum, Scope: "s0", Enum: enum161[:], Display: Yes, PCF: "MQIA_DURABLE_SUB", ID: mqi.MQIA_DURABLE_SUB},
-	{Name: "PUB", Type: TEnum, Scope: "s0", Enum: enum162[:], Display: Yes, PCF: "MQIA_INHIBIT_PUB", ID: mqi.MQIA_INHIBIT_PUB},
-	{Name: "SUB", Type: TEnum, Scope: "s0", Enum: enum163[:], Display: Yes, PCF: "MQIA_INHIBIT_SUB", ID: mqi.MQIA_INHIBIT_SUB},
-	{Name: "PMSGDLV", Type: TEnum, Scope: "s0,s2", Enum: enum164[:], Display: Yes, PCF: "MQIA_PM_DELIVERY", ID: mqi.MQIA_PM_DELIVERY},
-	{Name: "NPMSGDLV", Type: TEnum, Scope: "s0,s2", Enum: enum164[:], Display: Yes, PCF: "MQIA_NPM_DELIVERY", ID: mqi.MQIA_NPM_DELIVERY},
-	{Name: "RETAINED", Type: TEnum, Scope: "s0", Enum: enum143[:], Display: Yes, PCF: "MQIACF_RETAINED_PUBLICATION", ID: mqi.MQIACF_RETAINED_PUBLICATION},
-	{Name: "MCAST", Type: TEnum, Enum: enum165[:], Display: Yes, PCF: "MQIA_MULTICAST", ID: mqi.MQIA_MULTICAST},
+	{Name: "DEFPRESP", Type: TEnum, Scope: "s0", Enum: enum7, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
+	{Name: "DURSUB", Type: TEnum, Scope: "s0", Enum: enum167, Display: Yes, PCF: "MQIA_DURABLE_SUB", ID: mqi.MQIA_DURABLE_SUB},
+	{Name: "PUB", Type: TEnum, Scope: "s0", Enum: enum168, Display: Yes, PCF: "MQIA_INHIBIT_PUB", ID: mqi.MQIA_INHIBIT_PUB},
+	{Name: "SUB", Type: TEnum, Scope: "s0", Enum: enum169, Display: Yes, PCF: "MQIA_INHIBIT_SUB", ID: mqi.MQIA_INHIBIT_SUB},
+	{Name: "PMSGDLV", Type: TEnum, Scope: "s0,s2", Enum: enum170, Display: Yes, PCF: "MQIA_PM_DELIVERY", ID: mqi.MQIA_PM_DELIVERY},
+	{Name: "NPMSGDLV", Type: TEnum, Scope: "s0,s2", Enum: enum170, Display: Yes, PCF: "MQIA_NPM_DELIVERY", ID: mqi.MQIA_NPM_DELIVERY},
+	{Name: "RETAINED", Type: TEnum, Scope: "s0", Enum: enum149, Display: Yes, PCF: "MQIACF_RETAINED_PUBLICATION", ID: mqi.MQIACF_RETAINED_PUBLICATION},
+	{Name: "MCAST", Type: TEnum, Enum: enum171, Display: Yes, PCF: "MQIA_MULTICAST", ID: mqi.MQIA_MULTICAST},
 	{Name: "PUBCOUNT", Type: TInt, Scope: "s0", Doc: "applications with the node open for publish", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_PUB_COUNT", ID: mqi.MQIA_PUB_COUNT},
 	{Name: "SUBCOUNT", Type: TInt, Scope: "s0", Doc: "subscriptions including disconnected durable ones", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_SUB_COUNT", ID: mqi.MQIA_SUB_COUNT},
-	{Name: "PUBSCOPE", Type: TEnum, Scope: "s2", Enum: enum166[:], Display: Yes, PCF: "MQIA_PUB_SCOPE", ID: mqi.MQIA_PUB_SCOPE},
-	{Name: "SUBSCOPE", Type: TEnum, Scope: "s2", Enum: enum166[:], Display: Yes, PCF: "MQIA_SUB_SCOPE", ID: mqi.MQIA_SUB_SCOPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "s2", Enum: enum167[:], Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
-	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "resolved value", Max: 999999999, Enum: enum2[:], Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
+	{Name: "PUBSCOPE", Type: TEnum, Scope: "s2", Enum: enum172, Display: Yes, PCF: "MQIA_PUB_SCOPE", ID: mqi.MQIA_PUB_SCOPE},
+	{Name: "SUBSCOPE", Type: TEnum, Scope: "s2", Enum: enum172, Display: Yes, PCF: "MQIA_SUB_SCOPE", ID: mqi.MQIA_SUB_SCOPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "s2", Enum: enum173, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "resolved value", Max: 999999999, Enum: enum2, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 }
 
 // TPSTATUS TYPE(SUB)
-var attrs23 = [...]Attr{
+var attrs23 = []Attr{
 	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and # (TPS synonym)", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "SUB", Enum: enum159[:], Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "SUB", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "SUBID", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "SUBUSER", Type: TString, Scope: "s0", MaxLen: 12, Display: Yes, PCF: "MQCACF_SUB_USER_ID", ID: mqi.MQCACF_SUB_USER_ID},
 	{Name: "RESMDATE", Type: TDate, Scope: "s0", Doc: "last MQSUB that connected to it", Display: Yes, PCF: "MQCA_RESUME_DATE", ID: mqi.MQCA_RESUME_DATE},
@@ -2475,15 +2510,15 @@ var attrs23 = [...]Attr{
 	{Name: "LMSGTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_MSG_TIME", ID: mqi.MQCACF_LAST_MSG_TIME},
 	{Name: "NUMMSGS", Type: TInt, Scope: "s0", Doc: "messages put to the subscription's destination", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MESSAGE_COUNT", ID: mqi.MQIACF_MESSAGE_COUNT},
 	{Name: "ACTCONN", Type: THex, Scope: "s0", Doc: "active connection id (MQ connection id 24 bytes); zeros/blank when none", MaxLen: 48, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
-	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum168[:], Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
+	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum174, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
 	{Name: "MCASTREL", Type: TPair, Doc: "reliability indicator", Display: Yes, PCF: "MQIACF_MCAST_REL_INDICATOR", ID: mqi.MQIACF_MCAST_REL_INDICATOR},
-	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Enum: enum169[:], Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
+	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Enum: enum175, Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
 }
 
 // TPSTATUS TYPE(PUB)
-var attrs24 = [...]Attr{
+var attrs24 = []Attr{
 	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and # (TPS synonym)", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "PUB", Enum: enum159[:], Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "PUB", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "LPUBDATE", Type: TDate, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_PUB_DATE", ID: mqi.MQCACF_LAST_PUB_DATE},
 	{Name: "LPUBTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_PUB_TIME", ID: mqi.MQCACF_LAST_PUB_TIME},
 	{Name: "ACTCONN", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
@@ -2492,62 +2527,62 @@ var attrs24 = [...]Attr{
 }
 
 // SBSTATUS
-var attrs25 = [...]Attr{
+var attrs25 = []Attr{
 	{Name: "SUB", Type: TString, Syn: []string{"SBSTATUS"}, Scope: "s0,s2", Doc: "synonym SBS", MaxLen: 10240, Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME, Positional: true, Required: true, Generic: true},
 	{Name: "SUBID", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "ACTCONN", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
-	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum168[:], Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
+	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum174, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
 	{Name: "LMSGDATE", Type: TDate, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_MSG_DATE", ID: mqi.MQCACF_LAST_MSG_DATE},
 	{Name: "LMSGTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_MSG_TIME", ID: mqi.MQCACF_LAST_MSG_TIME},
 	{Name: "MCASTREL", Type: TPair, Display: Yes, PCF: "MQIACF_MCAST_REL_INDICATOR", ID: mqi.MQIACF_MCAST_REL_INDICATOR},
 	{Name: "NUMMSGS", Type: TInt, Scope: "s0", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MESSAGE_COUNT", ID: mqi.MQIACF_MESSAGE_COUNT},
 	{Name: "RESMDATE", Type: TDate, Scope: "s0", Display: Yes, PCF: "MQCA_RESUME_DATE", ID: mqi.MQCA_RESUME_DATE},
 	{Name: "RESMTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCA_RESUME_TIME", ID: mqi.MQCA_RESUME_TIME},
-	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Enum: enum170[:], Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
+	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Enum: enum176, Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
 	{Name: "SUBUSER", Type: TString, Scope: "s0", MaxLen: 12, Display: Yes, PCF: "MQCACF_SUB_USER_ID", ID: mqi.MQCACF_SUB_USER_ID},
 	{Name: "TOPICSTR", Type: TString, Scope: "s0", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
 }
 
 // PUBSUB
-var attrs26 = [...]Attr{
+var attrs26 = []Attr{
 	{Name: "QMNAME", Type: TName, Scope: "s0,s2", Doc: "this, parent or child queue manager", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "TYPE", Type: TEnum, Scope: "s0,s2", Default: "ALL", Enum: enum171[:], Display: Yes, PCF: "MQIACF_PS_STATUS_TYPE", ID: mqi.MQIACF_PS_STATUS_TYPE},
-	{Name: "STATUS", Type: TEnum, Scope: "s0,s2", Enum: enum172[:], Display: Yes, PCF: "MQIACF_PUBSUB_STATUS", ID: mqi.MQIACF_PUBSUB_STATUS},
+	{Name: "TYPE", Type: TEnum, Scope: "s0,s2", Default: "ALL", Enum: enum177, Display: Yes, PCF: "MQIACF_PS_STATUS_TYPE", ID: mqi.MQIACF_PS_STATUS_TYPE},
+	{Name: "STATUS", Type: TEnum, Scope: "s0,s2", Enum: enum178, Display: Yes, PCF: "MQIACF_PUBSUB_STATUS", ID: mqi.MQIACF_PUBSUB_STATUS},
 	{Name: "SUBCOUNT", Type: TInt, Scope: "s0,s2", Doc: "total subscriptions in the local tree (LOCAL only)", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_SUB_COUNT", ID: mqi.MQIA_SUB_COUNT},
 	{Name: "TPCOUNT", Type: TInt, Scope: "s0", Doc: "total topic nodes in the local tree (LOCAL only)", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_TOPIC_NODE_COUNT", ID: mqi.MQIA_TOPIC_NODE_COUNT},
 }
 
 // QMSTATUS
-var attrs27 = [...]Attr{
+var attrs27 = []Attr{
 	{Name: "QMNAME", Type: TName, Scope: "c", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "QMGR", Enum: enum173[:], Display: Yes, PCF: "MQIACF_Q_MGR_STATUS_INFO_TYPE", ID: mqi.MQIACF_Q_MGR_STATUS_INFO_TYPE},
-	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum174[:], Display: Yes, PCF: "MQIACF_Q_MGR_STATUS", ID: mqi.MQIACF_Q_MGR_STATUS},
+	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "QMGR", Enum: enum179, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS_INFO_TYPE", ID: mqi.MQIACF_Q_MGR_STATUS_INFO_TYPE},
+	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum180, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS", ID: mqi.MQIACF_Q_MGR_STATUS},
 	{Name: "ARCHLOG", Type: TString, Doc: "oldest extent awaiting archive", Display: Yes, PCF: "MQCACF_ARCHIVE_LOG_EXTENT_NAME", ID: mqi.MQCACF_ARCHIVE_LOG_EXTENT_NAME},
 	{Name: "ARCHSZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_ARCHIVE_LOG_SIZE", ID: mqi.MQIACF_ARCHIVE_LOG_SIZE},
-	{Name: "AUTOCLUS", Type: TEnum, Enum: enum175[:], Display: Yes, PCF: "MQIACF_AUTO_CLUSTER_TYPE", ID: mqi.MQIACF_AUTO_CLUSTER_TYPE},
-	{Name: "CHINIT", Type: TEnum, Scope: "c", Enum: enum176[:], Display: Yes, PCF: "MQIACF_CHINIT_STATUS", ID: mqi.MQIACF_CHINIT_STATUS},
+	{Name: "AUTOCLUS", Type: TEnum, Enum: enum181, Display: Yes, PCF: "MQIACF_AUTO_CLUSTER_TYPE", ID: mqi.MQIACF_AUTO_CLUSTER_TYPE},
+	{Name: "CHINIT", Type: TEnum, Scope: "c", Enum: enum182, Display: Yes, PCF: "MQIACF_CHINIT_STATUS", ID: mqi.MQIACF_CHINIT_STATUS},
 	{Name: "CHKPTCNT", Type: TInt, Doc: "checkpoints", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CHECKPOINT_COUNT", ID: mqi.MQIACF_CHECKPOINT_COUNT},
 	{Name: "CHKPTOPS", Type: TInt, Doc: "operations since checkpoint", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CHECKPOINT_OPERATIONS", ID: mqi.MQIACF_CHECKPOINT_OPERATIONS},
 	{Name: "CHKPTSZ", Type: TInt, Doc: "log MB since checkpoint", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CHECKPOINT_SIZE", ID: mqi.MQIACF_CHECKPOINT_SIZE},
-	{Name: "CMDSERV", Type: TEnum, Scope: "c", Enum: enum176[:], Display: Yes, PCF: "MQIACF_CMD_SERVER_STATUS", ID: mqi.MQIACF_CMD_SERVER_STATUS},
+	{Name: "CMDSERV", Type: TEnum, Scope: "c", Enum: enum182, Display: Yes, PCF: "MQIACF_CMD_SERVER_STATUS", ID: mqi.MQIACF_CMD_SERVER_STATUS},
 	{Name: "CONNS", Type: TInt, Scope: "c", Doc: "current connections", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CONNECTION_COUNT", ID: mqi.MQIACF_CONNECTION_COUNT},
 	{Name: "CURRLOG", Type: TString, Doc: "current log extent (linear)", Display: Yes, PCF: "MQCACF_CURRENT_LOG_EXTENT_NAME", ID: mqi.MQCACF_CURRENT_LOG_EXTENT_NAME},
-	{Name: "DATFSSZ", Type: TIntOrEnum, Doc: "data file system size MB", Max: 9223372036854775807, Enum: enum177[:], Display: Yes, PCF: "MQIACF_DATA_FS_SIZE", ID: mqi.MQIACF_DATA_FS_SIZE},
-	{Name: "DATFSUSE", Type: TIntOrEnum, Max: 100, Enum: enum177[:], Display: Yes, PCF: "MQIACF_DATA_FS_IN_USE", ID: mqi.MQIACF_DATA_FS_IN_USE},
+	{Name: "DATFSSZ", Type: TIntOrEnum, Doc: "data file system size MB", Max: 9223372036854775807, Enum: enum183, Display: Yes, PCF: "MQIACF_DATA_FS_SIZE", ID: mqi.MQIACF_DATA_FS_SIZE},
+	{Name: "DATFSUSE", Type: TIntOrEnum, Max: 100, Enum: enum183, Display: Yes, PCF: "MQIACF_DATA_FS_IN_USE", ID: mqi.MQIACF_DATA_FS_IN_USE},
 	{Name: "DATPATH", Type: TString, Doc: "data path", Display: Yes, PCF: "MQCACF_Q_MGR_DATA_PATH", ID: mqi.MQCACF_Q_MGR_DATA_PATH},
 	{Name: "DISKLSN", Type: TString, Doc: "last log sequence number on disk, form <0:0:79:38170>", Display: Yes, PCF: "MQCACF_DISK_WRITTEN_LSN", ID: mqi.MQCACF_DISK_WRITTEN_LSN},
 	{Name: "GRPLSN", Type: TString, Display: Yes, PCF: "MQCACF_NHA_GROUP_LSN", ID: mqi.MQCACF_NHA_GROUP_LSN},
 	{Name: "GRPNAME", Type: TString, Display: Yes, PCF: "MQCACF_NHA_GROUP_NAME", ID: mqi.MQCACF_NHA_GROUP_NAME},
-	{Name: "GRPROLE", Type: TEnum, Enum: enum178[:], Display: Yes, PCF: "MQIACF_NHA_GROUP_ROLE", ID: mqi.MQIACF_NHA_GROUP_ROLE},
+	{Name: "GRPROLE", Type: TEnum, Enum: enum184, Display: Yes, PCF: "MQIACF_NHA_GROUP_ROLE", ID: mqi.MQIACF_NHA_GROUP_ROLE},
 	{Name: "HOSTNAME", Type: TString, Display: Yes, PCF: "MQCACF_HOST_NAME", ID: mqi.MQCACF_HOST_NAME},
 	{Name: "INSTANCE", Type: TString, Doc: "native HA instance name", Display: Yes, PCF: "MQCACF_NHA_INSTANCE_NAME", ID: mqi.MQCACF_NHA_INSTANCE_NAME},
 	{Name: "INSTDESC", Type: TString, Doc: "installation description", MaxLen: 64, Display: Yes, PCF: "MQCA_INSTALLATION_DESC", ID: mqi.MQCA_INSTALLATION_DESC},
 	{Name: "INSTNAME", Type: TString, MaxLen: 16, Display: Yes, PCF: "MQCA_INSTALLATION_NAME", ID: mqi.MQCA_INSTALLATION_NAME},
 	{Name: "INSTPATH", Type: TString, MaxLen: 256, Display: Yes, PCF: "MQCA_INSTALLATION_PATH", ID: mqi.MQCA_INSTALLATION_PATH},
-	{Name: "LDAPCONN", Type: TEnum, Enum: enum179[:], Display: Yes, PCF: "MQIACF_LDAP_CONNECTION_STATUS", ID: mqi.MQIACF_LDAP_CONNECTION_STATUS},
+	{Name: "LDAPCONN", Type: TEnum, Enum: enum185, Display: Yes, PCF: "MQIACF_LDAP_CONNECTION_STATUS", ID: mqi.MQIACF_LDAP_CONNECTION_STATUS},
 	{Name: "LOGEXTSZ", Type: TInt, Doc: "extent size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_LOG_EXTENT_SIZE", ID: mqi.MQIACF_LOG_EXTENT_SIZE},
-	{Name: "LOGFSSZ", Type: TIntOrEnum, Max: 9223372036854775807, Enum: enum177[:], Display: Yes, PCF: "MQIACF_LOG_FS_SIZE", ID: mqi.MQIACF_LOG_FS_SIZE},
-	{Name: "LOGFSUSE", Type: TIntOrEnum, Max: 100, Enum: enum177[:], Display: Yes, PCF: "MQIACF_LOG_FS_IN_USE", ID: mqi.MQIACF_LOG_FS_IN_USE},
+	{Name: "LOGFSSZ", Type: TIntOrEnum, Max: 9223372036854775807, Enum: enum183, Display: Yes, PCF: "MQIACF_LOG_FS_SIZE", ID: mqi.MQIACF_LOG_FS_SIZE},
+	{Name: "LOGFSUSE", Type: TIntOrEnum, Max: 100, Enum: enum183, Display: Yes, PCF: "MQIACF_LOG_FS_IN_USE", ID: mqi.MQIACF_LOG_FS_IN_USE},
 	{Name: "LOGINUSE", Type: TInt, Max: 100, Display: Yes, PCF: "MQIACF_LOG_IN_USE", ID: mqi.MQIACF_LOG_IN_USE},
 	{Name: "LOGPATH", Type: TString, Display: Yes, PCF: "MQCACF_LOG_PATH", ID: mqi.MQCACF_LOG_PATH},
 	{Name: "LOGPRIM", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_LOG_PRIMARIES", ID: mqi.MQIACF_LOG_PRIMARIES},
@@ -2555,7 +2590,7 @@ var attrs27 = [...]Attr{
 	{Name: "LOGSTRDA", Type: TDate, Display: Yes, PCF: "MQCACF_LOG_START_DATE", ID: mqi.MQCACF_LOG_START_DATE},
 	{Name: "LOGSTRL", Type: TString, Display: Yes, PCF: "MQCACF_LOG_START_LSN", ID: mqi.MQCACF_LOG_START_LSN},
 	{Name: "LOGSTRTI", Type: TTime, Display: Yes, PCF: "MQCACF_LOG_START_TIME", ID: mqi.MQCACF_LOG_START_TIME},
-	{Name: "LOGTYPE", Type: TEnum, Enum: enum180[:], Display: Yes, PCF: "MQIACF_LOG_TYPE", ID: mqi.MQIACF_LOG_TYPE},
+	{Name: "LOGTYPE", Type: TEnum, Enum: enum186, Display: Yes, PCF: "MQIACF_LOG_TYPE", ID: mqi.MQIACF_LOG_TYPE},
 	{Name: "LOGUTIL", Type: TInt, Max: 100, Display: Yes, PCF: "MQIACF_LOG_UTILIZATION", ID: mqi.MQIACF_LOG_UTILIZATION},
 	{Name: "MEDIALOG", Type: TString, Display: Yes, PCF: "MQCACF_MEDIA_LOG_EXTENT_NAME", ID: mqi.MQCACF_MEDIA_LOG_EXTENT_NAME},
 	{Name: "MEDIASZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MEDIA_LOG_SIZE", ID: mqi.MQIACF_MEDIA_LOG_SIZE},
@@ -2565,7 +2600,7 @@ var attrs27 = [...]Attr{
 	{Name: "RECLOG", Type: TString, Display: Yes, PCF: "MQCACF_RESTART_LOG_EXTENT_NAME", ID: mqi.MQCACF_RESTART_LOG_EXTENT_NAME},
 	{Name: "RECSZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_RESTART_LOG_SIZE", ID: mqi.MQIACF_RESTART_LOG_SIZE},
 	{Name: "REUSESZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_REUSABLE_LOG_SIZE", ID: mqi.MQIACF_REUSABLE_LOG_SIZE},
-	{Name: "STANDBY", Type: TEnum, Scope: "c", Enum: enum181[:], Display: Yes, PCF: "MQIACF_PERMIT_STANDBY", ID: mqi.MQIACF_PERMIT_STANDBY},
+	{Name: "STANDBY", Type: TEnum, Scope: "c", Enum: enum187, Display: Yes, PCF: "MQIACF_PERMIT_STANDBY", ID: mqi.MQIACF_PERMIT_STANDBY},
 	{Name: "STARTDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACF_Q_MGR_START_DATE", ID: mqi.MQCACF_Q_MGR_START_DATE},
 	{Name: "STARTTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACF_Q_MGR_START_TIME", ID: mqi.MQCACF_Q_MGR_START_TIME},
 	{Name: "UNICLUS", Type: TName, Doc: "uniform cluster name", MaxLen: 48, Display: Yes, PCF: "MQCACF_UNIFORM_CLUSTER_NAME", ID: mqi.MQCACF_UNIFORM_CLUSTER_NAME},
@@ -2573,27 +2608,27 @@ var attrs27 = [...]Attr{
 }
 
 // LSSTATUS
-var attrs28 = [...]Attr{
+var attrs28 = []Attr{
 	{Name: "LISTENER", Type: TName, Syn: []string{"LSSTATUS"}, Scope: "c", Doc: "running listeners only", MaxLen: 48, Display: Yes, PCF: "MQCACH_LISTENER_NAME", ID: mqi.MQCACH_LISTENER_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum182[:], Display: Yes, PCF: "MQIACH_LISTENER_STATUS", ID: mqi.MQIACH_LISTENER_STATUS},
+	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum188, Display: Yes, PCF: "MQIACH_LISTENER_STATUS", ID: mqi.MQIACH_LISTENER_STATUS},
 	{Name: "PID", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
 	{Name: "STARTDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACH_LISTENER_START_DATE", ID: mqi.MQCACH_LISTENER_START_DATE},
 	{Name: "STARTTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACH_LISTENER_START_TIME", ID: mqi.MQCACH_LISTENER_START_TIME},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Display: Yes, PCF: "MQCACH_LISTENER_DESC", ID: mqi.MQCACH_LISTENER_DESC},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Enum: enum105[:], Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "CONTROL", Type: TEnum, Scope: "c", Enum: enum104[:], Display: Yes, PCF: "MQIACH_LISTENER_CONTROL", ID: mqi.MQIACH_LISTENER_CONTROL},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Enum: enum111, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "CONTROL", Type: TEnum, Scope: "c", Enum: enum110, Display: Yes, PCF: "MQIACH_LISTENER_CONTROL", ID: mqi.MQIACH_LISTENER_CONTROL},
 	{Name: "IPADDR", Type: TString, Scope: "c", Doc: "* when all addresses", MaxLen: 48, Display: Yes, PCF: "MQCACH_IP_ADDRESS", ID: mqi.MQCACH_IP_ADDRESS},
 	{Name: "PORT", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
 	{Name: "BACKLOG", Type: TInt, Scope: "c", Doc: "effective (100 on Linux)", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_BACKLOG", ID: mqi.MQIACH_BACKLOG},
 }
 
 // SVSTATUS
-var attrs29 = [...]Attr{
+var attrs29 = []Attr{
 	{Name: "SERVICE", Type: TName, Syn: []string{"SVSTATUS"}, MaxLen: 32, Display: Yes, PCF: "MQCA_SERVICE_NAME", ID: mqi.MQCA_SERVICE_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "STATUS", Type: TEnum, Enum: enum183[:], Display: Yes, PCF: "MQIACF_SERVICE_STATUS", ID: mqi.MQIACF_SERVICE_STATUS},
+	{Name: "STATUS", Type: TEnum, Enum: enum189, Display: Yes, PCF: "MQIACF_SERVICE_STATUS", ID: mqi.MQIACF_SERVICE_STATUS},
 	{Name: "PID", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
-	{Name: "SERVTYPE", Type: TEnum, Enum: enum137[:], Display: Yes, PCF: "MQIA_SERVICE_TYPE", ID: mqi.MQIA_SERVICE_TYPE},
-	{Name: "CONTROL", Type: TEnum, Enum: enum104[:], Display: Yes, PCF: "MQIA_SERVICE_CONTROL", ID: mqi.MQIA_SERVICE_CONTROL},
+	{Name: "SERVTYPE", Type: TEnum, Enum: enum143, Display: Yes, PCF: "MQIA_SERVICE_TYPE", ID: mqi.MQIA_SERVICE_TYPE},
+	{Name: "CONTROL", Type: TEnum, Enum: enum110, Display: Yes, PCF: "MQIA_SERVICE_CONTROL", ID: mqi.MQIA_SERVICE_CONTROL},
 	{Name: "DESCR", Type: TString, MaxLen: 64, Display: Yes, PCF: "MQCA_SERVICE_DESC", ID: mqi.MQCA_SERVICE_DESC},
 	{Name: "STARTDA", Type: TDate, Display: Yes, PCF: "MQCACF_SERVICE_START_DATE", ID: mqi.MQCACF_SERVICE_START_DATE},
 	{Name: "STARTTI", Type: TTime, Display: Yes, PCF: "MQCACF_SERVICE_START_TIME", ID: mqi.MQCACF_SERVICE_START_TIME},
@@ -2606,73 +2641,73 @@ var attrs29 = [...]Attr{
 }
 
 // CONN
-var attrs30 = [...]Attr{
+var attrs30 = []Attr{
 	{Name: "CONN", Type: THex, Scope: "c", Doc: "low 8 bytes of the connection id as 16 hex digits", MaxLen: 16, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID, Positional: true, Required: true, Generic: true},
 	{Name: "EXTCONN", Type: THex, Scope: "c", Doc: "first 16 bytes: 414D5143 (AMQC) + first 12 chars of qmgr name", MaxLen: 32, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
-	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "CONN", Enum: enum184[:], Display: Yes, PCF: "MQIACF_CONN_INFO_TYPE", ID: mqi.MQIACF_CONN_INFO_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "CONN", Enum: enum190, Display: Yes, PCF: "MQIACF_CONN_INFO_TYPE", ID: mqi.MQIACF_CONN_INFO_TYPE},
 	{Name: "PID", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
-	{Name: "TID", Type: TIntOrEnum, Scope: "c", Max: 9223372036854775807, Enum: enum147[:], Display: Yes, PCF: "MQIACF_THREAD_ID", ID: mqi.MQIACF_THREAD_ID},
+	{Name: "TID", Type: TIntOrEnum, Scope: "c", Max: 9223372036854775807, Enum: enum153, Display: Yes, PCF: "MQIACF_THREAD_ID", ID: mqi.MQIACF_THREAD_ID},
 	{Name: "APPLDESC", Type: TString, Scope: "c", Display: Yes, PCF: "MQCACF_APPL_DESC", ID: mqi.MQCACF_APPL_DESC},
 	{Name: "APPLTAG", Type: TString, Scope: "c", MaxLen: 28, Display: Yes, PCF: "MQCACF_APPL_TAG", ID: mqi.MQCACF_APPL_TAG},
-	{Name: "APPLTYPE", Type: TEnum, Scope: "c", Enum: enum185[:], Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
-	{Name: "ASTATE", Type: TEnum, Enum: enum186[:], Display: Yes, PCF: "MQIACF_ASYNC_STATE", ID: mqi.MQIACF_ASYNC_STATE},
+	{Name: "APPLTYPE", Type: TEnum, Scope: "c", Enum: enum191, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
+	{Name: "ASTATE", Type: TEnum, Enum: enum192, Display: Yes, PCF: "MQIACF_ASYNC_STATE", ID: mqi.MQIACF_ASYNC_STATE},
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME},
 	{Name: "CLIENTID", Type: TString, Doc: "AMQP client id", MaxLen: 256, Display: Yes, PCF: "MQCACF_AMQP_CLIENT_ID", ID: mqi.MQCACF_AMQP_CLIENT_ID},
 	{Name: "CONNAME", Type: TString, Scope: "c", MaxLen: 264, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONNOPTS", Type: TListString, Scope: "c", Doc: "printed as MQCNO_... constant names separated by commas", Display: Yes, PCF: "MQIACF_CONNECT_OPTIONS", ID: mqi.MQIACF_CONNECT_OPTIONS},
 	{Name: "CONNTAG", Type: TString, Scope: "c", Doc: "starts MQCT then connection id then qmgr id", MaxLen: 128, Display: Yes, PCF: "MQBACF_CONN_TAG", ID: mqi.MQBACF_CONN_TAG},
-	{Name: "DEFREADA", Type: TEnum, Enum: enum8[:], Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
+	{Name: "DEFREADA", Type: TEnum, Enum: enum8, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
 	{Name: "DEST", Type: TName, Scope: "s0", Doc: "(TYPE HANDLE, subscription handle) destination", MaxLen: 48, Display: Yes, PCF: "MQCACF_DESTINATION", ID: mqi.MQCACF_DESTINATION},
 	{Name: "DESTQMGR", Type: TName, Scope: "s0", Doc: "(TYPE HANDLE)", MaxLen: 48, Display: Yes, PCF: "MQCACF_DESTINATION_Q_MGR", ID: mqi.MQCACF_DESTINATION_Q_MGR},
 	{Name: "EXTURID", Type: TString, Scope: "c", Doc: "XA_FORMATID[] XA_GTRID[] XA_BQUAL[] on Multiplatforms", Display: Yes, PCF: "MQBACF_EXTERNAL_UOW_ID", ID: mqi.MQBACF_EXTERNAL_UOW_ID},
-	{Name: "HSTATE", Type: TEnum, Scope: "c", Enum: enum145[:], Display: Yes, PCF: "MQIACF_HANDLE_STATE", ID: mqi.MQIACF_HANDLE_STATE},
+	{Name: "HSTATE", Type: TEnum, Scope: "c", Enum: enum151, Display: Yes, PCF: "MQIACF_HANDLE_STATE", ID: mqi.MQIACF_HANDLE_STATE},
 	{Name: "OBJNAME", Type: TName, Scope: "c", Doc: "(TYPE HANDLE)", MaxLen: 48, Display: Yes, PCF: "MQCACF_OBJECT_NAME", ID: mqi.MQCACF_OBJECT_NAME},
-	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum187[:], Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
+	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum193, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
 	{Name: "OPENOPTS", Type: TListString, Scope: "c", Doc: "printed as MQOO_... constant names (TYPE HANDLE)", Display: Yes, PCF: "MQIACF_OPEN_OPTIONS", ID: mqi.MQIACF_OPEN_OPTIONS},
 	{Name: "QMURID", Type: TString, Scope: "c", Display: Yes, PCF: "MQBACF_Q_MGR_UOW_ID", ID: mqi.MQBACF_Q_MGR_UOW_ID},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum141[:], Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "READA", Type: TEnum, Scope: "c", Enum: enum188[:], Display: Yes, PCF: "MQIA_READ_AHEAD", ID: mqi.MQIA_READ_AHEAD},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum147, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "READA", Type: TEnum, Scope: "c", Enum: enum194, Display: Yes, PCF: "MQIA_READ_AHEAD", ID: mqi.MQIA_READ_AHEAD},
 	{Name: "SUBID", Type: THex, Scope: "s0", Doc: "(TYPE HANDLE)", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "SUBNAME", Type: TString, Scope: "s0", Doc: "(TYPE HANDLE)", Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME},
 	{Name: "TOPICSTR", Type: TString, Scope: "s0", Doc: "(TYPE HANDLE)", Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
 	{Name: "UOWLOG", Type: TString, Doc: "log extent of first UOW record", Display: Yes, PCF: "MQCACF_UOW_LOG_EXTENT_NAME", ID: mqi.MQCACF_UOW_LOG_EXTENT_NAME},
 	{Name: "UOWLOGDA", Type: TDate, Display: Yes, PCF: "MQCACF_UOW_LOG_START_DATE", ID: mqi.MQCACF_UOW_LOG_START_DATE},
 	{Name: "UOWLOGTI", Type: TTime, Display: Yes, PCF: "MQCACF_UOW_LOG_START_TIME", ID: mqi.MQCACF_UOW_LOG_START_TIME},
-	{Name: "UOWSTATE", Type: TEnum, Scope: "c", Enum: enum189[:], Display: Yes, PCF: "MQIACF_UOW_STATE", ID: mqi.MQIACF_UOW_STATE},
+	{Name: "UOWSTATE", Type: TEnum, Scope: "c", Enum: enum195, Display: Yes, PCF: "MQIACF_UOW_STATE", ID: mqi.MQIACF_UOW_STATE},
 	{Name: "UOWSTDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACF_UOW_START_DATE", ID: mqi.MQCACF_UOW_START_DATE},
 	{Name: "UOWSTTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACF_UOW_START_TIME", ID: mqi.MQCACF_UOW_START_TIME},
-	{Name: "URTYPE", Type: TEnum, Scope: "c", Enum: enum148[:], Display: Yes, PCF: "MQIACF_UOW_TYPE", ID: mqi.MQIACF_UOW_TYPE},
+	{Name: "URTYPE", Type: TEnum, Scope: "c", Enum: enum154, Display: Yes, PCF: "MQIACF_UOW_TYPE", ID: mqi.MQIACF_UOW_TYPE},
 	{Name: "USERID", Type: TString, Scope: "c", Display: Yes, PCF: "MQCACF_USER_IDENTIFIER", ID: mqi.MQCACF_USER_IDENTIFIER},
 }
 
 // CLUSQMGR
-var attrs31 = [...]Attr{
+var attrs31 = []Attr{
 	{Name: "CLUSQMGR", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_Q_MGR_NAME", ID: mqi.MQCA_CLUSTER_Q_MGR_NAME, Positional: true, Required: true, Generic: true},
 	{Name: "CHANNEL", Type: TName, MaxLen: 20, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CLUSDATE", Type: TDate, Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSTIME", Type: TTime, Display: Yes, PCF: "MQCA_CLUSTER_TIME", ID: mqi.MQCA_CLUSTER_TIME},
-	{Name: "DEFTYPE", Type: TEnum, Enum: enum190[:], Display: Yes, PCF: "MQIACF_Q_MGR_DEFINITION_TYPE", ID: mqi.MQIACF_Q_MGR_DEFINITION_TYPE},
+	{Name: "DEFTYPE", Type: TEnum, Enum: enum196, Display: Yes, PCF: "MQIACF_Q_MGR_DEFINITION_TYPE", ID: mqi.MQIACF_Q_MGR_DEFINITION_TYPE},
 	{Name: "QMID", Type: TString, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
-	{Name: "QMTYPE", Type: TEnum, Enum: enum191[:], Display: Yes, PCF: "MQIACF_Q_MGR_TYPE", ID: mqi.MQIACF_Q_MGR_TYPE},
-	{Name: "STATUS", Type: TEnum, Enum: enum155[:], Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
-	{Name: "SUSPEND", Type: TEnum, Enum: enum192[:], Display: Yes, PCF: "MQIACF_SUSPEND", ID: mqi.MQIACF_SUSPEND},
+	{Name: "QMTYPE", Type: TEnum, Enum: enum197, Display: Yes, PCF: "MQIACF_Q_MGR_TYPE", ID: mqi.MQIACF_Q_MGR_TYPE},
+	{Name: "STATUS", Type: TEnum, Enum: enum161, Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
+	{Name: "SUSPEND", Type: TEnum, Enum: enum198, Display: Yes, PCF: "MQIACF_SUSPEND", ID: mqi.MQIACF_SUSPEND},
 	{Name: "VERSION", Type: TString, MaxLen: 8, Display: Yes, PCF: "MQCA_VERSION", ID: mqi.MQCA_VERSION},
 	{Name: "XMITQ", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 }
 
 // CFSTATUS
-var attrs32 = [...]Attr{
+var attrs32 = []Attr{
 	{Name: "CFSTRUCT", Type: TName, Syn: []string{"CFSTATUS"}, Scope: "s4", Doc: "CSQ_ADMIN only with TYPE(SUMMARY)", MaxLen: 12, Display: Yes, PCF: "MQCA_CF_STRUC_NAME", ID: mqi.MQCA_CF_STRUC_NAME, Positional: true, Required: true, Generic: true, ZOS: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s4", Default: "SUMMARY", Enum: enum193[:], Display: Yes, PCF: "MQIACF_CF_STATUS_TYPE", ID: mqi.MQIACF_CF_STATUS_TYPE, ZOS: true},
-	{Name: "CFTYPE", Type: TEnum, Scope: "s4", Enum: enum194[:], Display: Yes, PCF: "MQIACF_CF_STRUC_TYPE", ID: mqi.MQIACF_CF_STRUC_TYPE, ZOS: true},
-	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum195[:], Display: Yes, PCF: "MQIACF_CF_STRUC_STATUS", ID: mqi.MQIACF_CF_STRUC_STATUS, ZOS: true},
+	{Name: "TYPE", Type: TEnum, Scope: "s4", Default: "SUMMARY", Enum: enum199, Display: Yes, PCF: "MQIACF_CF_STATUS_TYPE", ID: mqi.MQIACF_CF_STATUS_TYPE, ZOS: true},
+	{Name: "CFTYPE", Type: TEnum, Scope: "s4", Enum: enum200, Display: Yes, PCF: "MQIACF_CF_STRUC_TYPE", ID: mqi.MQIACF_CF_STRUC_TYPE, ZOS: true},
+	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum201, Display: Yes, PCF: "MQIACF_CF_STRUC_STATUS", ID: mqi.MQIACF_CF_STRUC_STATUS, ZOS: true},
 	{Name: "SIZEMAX", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_SIZE_MAX", ID: mqi.MQIACF_CF_STRUC_SIZE_MAX, ZOS: true},
 	{Name: "SIZEUSED", Type: TInt, Scope: "s4", Max: 100, Display: Yes, PCF: "MQIACF_CF_STRUC_SIZE_USED", ID: mqi.MQIACF_CF_STRUC_SIZE_USED, ZOS: true},
 	{Name: "ENTSMAX", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_ENTRIES_MAX", ID: mqi.MQIACF_CF_STRUC_ENTRIES_MAX, ZOS: true},
 	{Name: "ENTSUSED", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_ENTRIES_USED", ID: mqi.MQIACF_CF_STRUC_ENTRIES_USED, ZOS: true},
-	{Name: "OFFLDUSE", Type: TEnum, Scope: "s4", Enum: enum196[:], Display: Yes, PCF: "MQIA_CF_OFFLDUSE", ID: mqi.MQIA_CF_OFFLDUSE, ZOS: true},
-	{Name: "ACCESS", Type: TEnum, Enum: enum197[:], Display: Yes, PCF: "MQIACF_CF_STRUC_ACCESS", ID: mqi.MQIACF_CF_STRUC_ACCESS, ZOS: true},
+	{Name: "OFFLDUSE", Type: TEnum, Scope: "s4", Enum: enum202, Display: Yes, PCF: "MQIA_CF_OFFLDUSE", ID: mqi.MQIA_CF_OFFLDUSE, ZOS: true},
+	{Name: "ACCESS", Type: TEnum, Enum: enum203, Display: Yes, PCF: "MQIACF_CF_STRUC_ACCESS", ID: mqi.MQIACF_CF_STRUC_ACCESS, ZOS: true},
 	{Name: "BKUPDATE", Type: TDate, Display: Yes, PCF: "MQCACF_BACKUP_DATE", ID: mqi.MQCACF_BACKUP_DATE, ZOS: true},
 	{Name: "BKUPERBA", Type: THex, Display: Yes, PCF: "MQCACF_CF_STRUC_BACKUP_END", ID: mqi.MQCACF_CF_STRUC_BACKUP_END, ZOS: true},
 	{Name: "BKUPSIZE", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_BACKUP_SIZE", ID: mqi.MQIACF_CF_STRUC_BACKUP_SIZE, ZOS: true},
@@ -2689,35 +2724,35 @@ var attrs32 = [...]Attr{
 }
 
 // APSTATUS
-var attrs33 = [...]Attr{
+var attrs33 = []Attr{
 	{Name: "APPLNAME", Type: TString, Syn: []string{"APSTATUS"}, MaxLen: 256, Display: Yes, PCF: "MQCACF_APPL_NAME", ID: mqi.MQCACF_APPL_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "TYPE", Type: TEnum, Default: "APPL", Enum: enum198[:], Display: Yes, PCF: "MQIACF_APPL_INFO_TYPE", ID: mqi.MQIACF_APPL_INFO_TYPE},
-	{Name: "ACTIVE", Type: TEnum, Enum: enum199[:], Display: Yes, PCF: "MQIACF_REMOTE_QMGR_ACTIVE", ID: mqi.MQIACF_REMOTE_QMGR_ACTIVE},
-	{Name: "BALANCED", Type: TEnum, Enum: enum200[:], Display: Yes, PCF: "MQIACF_BALANCED", ID: mqi.MQIACF_BALANCED},
+	{Name: "TYPE", Type: TEnum, Default: "APPL", Enum: enum204, Display: Yes, PCF: "MQIACF_APPL_INFO_TYPE", ID: mqi.MQIACF_APPL_INFO_TYPE},
+	{Name: "ACTIVE", Type: TEnum, Enum: enum205, Display: Yes, PCF: "MQIACF_REMOTE_QMGR_ACTIVE", ID: mqi.MQIACF_REMOTE_QMGR_ACTIVE},
+	{Name: "BALANCED", Type: TEnum, Enum: enum206, Display: Yes, PCF: "MQIACF_BALANCED", ID: mqi.MQIACF_BALANCED},
 	{Name: "BALOPTS", Type: TListString, Display: Yes, PCF: "MQIACF_BALANCING_OPTIONS", ID: mqi.MQIACF_BALANCING_OPTIONS},
-	{Name: "BALSTATE", Type: TEnum, Enum: enum201[:], Display: Yes, PCF: "MQIACF_BALSTATE", ID: mqi.MQIACF_BALSTATE},
+	{Name: "BALSTATE", Type: TEnum, Enum: enum207, Display: Yes, PCF: "MQIACF_BALSTATE", ID: mqi.MQIACF_BALSTATE},
 	{Name: "BALTMOUT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_BALANCING_TIMEOUT", ID: mqi.MQIACF_BALANCING_TIMEOUT},
-	{Name: "BALTYPE", Type: TEnum, Enum: enum202[:], Display: Yes, PCF: "MQIACF_BALANCING_TYPE", ID: mqi.MQIACF_BALANCING_TYPE},
+	{Name: "BALTYPE", Type: TEnum, Enum: enum208, Display: Yes, PCF: "MQIACF_BALANCING_TYPE", ID: mqi.MQIACF_BALANCING_TYPE},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CONNS", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CONNECTION_COUNT", ID: mqi.MQIACF_CONNECTION_COUNT},
 	{Name: "CONNTAG", Type: TString, Display: Yes, PCF: "MQBACF_CONN_TAG", ID: mqi.MQBACF_CONN_TAG},
 	{Name: "COUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_APPL_COUNT", ID: mqi.MQIACF_APPL_COUNT},
 	{Name: "IMMCOUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_COUNT", ID: mqi.MQIACF_APPL_IMMOVABLE_COUNT},
 	{Name: "IMMDATE", Type: TDate, Display: Yes, PCF: "MQCACF_APPL_IMMOVABLE_DATE", ID: mqi.MQCACF_APPL_IMMOVABLE_DATE},
-	{Name: "IMMREASN", Type: TEnum, Enum: enum203[:], Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_REASON", ID: mqi.MQIACF_APPL_IMMOVABLE_REASON},
+	{Name: "IMMREASN", Type: TEnum, Enum: enum209, Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_REASON", ID: mqi.MQIACF_APPL_IMMOVABLE_REASON},
 	{Name: "IMMTIME", Type: TTime, Display: Yes, PCF: "MQCACF_APPL_IMMOVABLE_TIME", ID: mqi.MQCACF_APPL_IMMOVABLE_TIME},
 	{Name: "LMSGDATE", Type: TDate, Display: Yes, PCF: "MQCACF_LAST_MSG_DATE", ID: mqi.MQCACF_LAST_MSG_DATE},
 	{Name: "LMSGTIME", Type: TTime, Display: Yes, PCF: "MQCACF_LAST_MSG_TIME", ID: mqi.MQCACF_LAST_MSG_TIME},
-	{Name: "MOVABLE", Type: TEnum, Enum: enum204[:], Display: Yes, PCF: "MQIACF_APPL_MOVABLE", ID: mqi.MQIACF_APPL_MOVABLE},
+	{Name: "MOVABLE", Type: TEnum, Enum: enum210, Display: Yes, PCF: "MQIACF_APPL_MOVABLE", ID: mqi.MQIACF_APPL_MOVABLE},
 	{Name: "MOVCOUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MOVABLE_APPL_COUNT", ID: mqi.MQIACF_MOVABLE_APPL_COUNT},
 	{Name: "QMID", Type: TString, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
 	{Name: "QMNAME", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
 }
 
 // CHANNEL(SDR)
-var attrs34 = [...]Attr{
+var attrs34 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SDR", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SDR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHHB", Type: TInt, Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
@@ -2725,56 +2760,56 @@ var attrs34 = [...]Attr{
 	{Name: "BATCHLIM", Type: TInt, Scope: "c", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum206[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum207[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum208[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
+	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..999999 (0..9999 z/OS SVRCONN etc.)", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
-	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "0..999999999 (max 999999 used)", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum210[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
-	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum211[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum212[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "1..999999999 (pending reset)", Default: "NO", Min: 1, Max: 999999999, Enum: enum213[:], Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
-	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "0..999999999 (max 999999 used)", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
+	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
-	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
+	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum214[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "XMITQ", Type: TName, Scope: "c,s4", Doc: "required on SDR and SVR", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(SVR)
-var attrs35 = [...]Attr{
+var attrs35 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVR", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHHB", Type: TInt, Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
@@ -2782,168 +2817,168 @@ var attrs35 = [...]Attr{
 	{Name: "BATCHLIM", Type: TInt, Scope: "c", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum206[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum207[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum208[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
+	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..999999 (0..9999 z/OS SVRCONN etc.)", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
-	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "0..999999999 (max 999999 used)", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum210[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
-	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum211[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum212[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "1..999999999 (pending reset)", Default: "NO", Min: 1, Max: 999999999, Enum: enum213[:], Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
-	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "0..999999999 (max 999999 used)", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum215[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
-	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
+	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum214[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "XMITQ", Type: TName, Scope: "c,s4", Doc: "required on SDR and SVR", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(RCVR)
-var attrs36 = [...]Attr{
+var attrs36 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RCVR", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RCVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum206[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum207[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
-	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MRDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_USER_DATA", ID: mqi.MQCACH_MR_EXIT_USER_DATA},
 	{Name: "MREXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_NAME", ID: mqi.MQCACH_MR_EXIT_NAME},
 	{Name: "MRRTY", Type: TInt, Scope: "c,s2", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_COUNT", ID: mqi.MQIACH_MR_COUNT},
 	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum211[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
-	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum216[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "1..999999999 (pending reset)", Default: "NO", Min: 1, Max: 999999999, Enum: enum213[:], Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum215[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
-	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum214[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(RQSTR)
-var attrs37 = [...]Attr{
+var attrs37 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RQSTR", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RQSTR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum206[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum207[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum210[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
-	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MRDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_USER_DATA", ID: mqi.MQCACH_MR_EXIT_USER_DATA},
 	{Name: "MREXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_NAME", ID: mqi.MQCACH_MR_EXIT_NAME},
 	{Name: "MRRTY", Type: TInt, Scope: "c,s2", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_COUNT", ID: mqi.MQIACH_MR_COUNT},
 	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum211[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
-	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum216[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "1..999999999 (pending reset)", Default: "NO", Min: 1, Max: 999999999, Enum: enum213[:], Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum215[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
-	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
+	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum214[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(SVRCONN)
-var attrs38 = [...]Attr{
+var attrs38 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVRCONN", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVRCONN", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum206[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum207[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..999999 (0..9999 z/OS SVRCONN etc.)", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "MAXINST", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTANCES", ID: mqi.MQIACH_MAX_INSTANCES},
 	{Name: "MAXINSTC", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTS_PER_CLIENT", ID: mqi.MQIACH_MAX_INSTS_PER_CLIENT},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
-	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
@@ -2951,37 +2986,37 @@ var attrs38 = [...]Attr{
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SHARECNV", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHARING_CONVERSATIONS", ID: mqi.MQIACH_SHARING_CONVERSATIONS},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum215[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(CLNTCONN)
-var attrs39 = [...]Attr{
+var attrs39 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLNTCONN", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
-	{Name: "AFFINITY", Type: TEnum, Default: "PREFERRED", Enum: enum217[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CONNECTION_AFFINITY", ID: mqi.MQIACH_CONNECTION_AFFINITY},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLNTCONN", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "AFFINITY", Type: TEnum, Default: "PREFERRED", Enum: enum223, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CONNECTION_AFFINITY", ID: mqi.MQIACH_CONNECTION_AFFINITY},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
 	{Name: "CLNTWGHT", Type: TInt, Default: "0", Max: 99, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLIENT_CHANNEL_WEIGHT", ID: mqi.MQIACH_CLIENT_CHANNEL_WEIGHT},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum206[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum207[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "DEFRECON", Type: TEnum, Default: "NO", Enum: enum218[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DEF_RECONNECT", ID: mqi.MQIACH_DEF_RECONNECT},
+	{Name: "DEFRECON", Type: TEnum, Default: "NO", Enum: enum224, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DEF_RECONNECT", ID: mqi.MQIACH_DEF_RECONNECT},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
 	{Name: "QMNAME", Type: TName, Scope: "c", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
@@ -2992,17 +3027,17 @@ var attrs39 = [...]Attr{
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(CLUSSDR)
-var attrs40 = [...]Attr{
+var attrs40 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSSDR", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSSDR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHHB", Type: TInt, Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
@@ -3014,55 +3049,55 @@ var attrs40 = [...]Attr{
 	{Name: "CLWLPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_PRIORITY", ID: mqi.MQIACH_CLWL_CHANNEL_PRIORITY},
 	{Name: "CLWLRANK", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_RANK", ID: mqi.MQIACH_CLWL_CHANNEL_RANK},
 	{Name: "CLWLWGHT", Type: TInt, Default: "50", Min: 1, Max: 99, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_WEIGHT", ID: mqi.MQIACH_CLWL_CHANNEL_WEIGHT},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum206[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum207[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum208[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
+	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..999999 (0..9999 z/OS SVRCONN etc.)", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
-	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "0..999999999 (max 999999 used)", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum210[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
-	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum211[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum212[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "1..999999999 (pending reset)", Default: "NO", Min: 1, Max: 999999999, Enum: enum213[:], Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
-	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "0..999999999 (max 999999 used)", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
+	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
-	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
+	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum214[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(CLUSRCVR)
-var attrs41 = [...]Attr{
+var attrs41 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSRCVR", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSRCVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHHB", Type: TInt, Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
@@ -3075,23 +3110,23 @@ var attrs41 = [...]Attr{
 	{Name: "CLWLPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_PRIORITY", ID: mqi.MQIACH_CLWL_CHANNEL_PRIORITY},
 	{Name: "CLWLRANK", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_RANK", ID: mqi.MQIACH_CLWL_CHANNEL_RANK},
 	{Name: "CLWLWGHT", Type: TInt, Default: "50", Min: 1, Max: 99, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_WEIGHT", ID: mqi.MQIACH_CLWL_CHANNEL_WEIGHT},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum206[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum207[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum208[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
+	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..999999 (0..9999 z/OS SVRCONN etc.)", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
-	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "0..999999999 (max 999999 used)", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum210[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
-	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
+	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MRDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_USER_DATA", ID: mqi.MQCACH_MR_EXIT_USER_DATA},
 	{Name: "MREXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_NAME", ID: mqi.MQCACH_MR_EXIT_NAME},
 	{Name: "MRRTY", Type: TInt, Scope: "c,s2", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_COUNT", ID: mqi.MQIACH_MR_COUNT},
@@ -3099,88 +3134,88 @@ var attrs41 = [...]Attr{
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
 	{Name: "NETPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NETWORK_PRIORITY", ID: mqi.MQIACH_NETWORK_PRIORITY},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum211[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum212[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
-	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum216[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum91[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "1..999999999 (pending reset)", Default: "NO", Min: 1, Max: 999999999, Enum: enum213[:], Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
-	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "0..999999999 (max 999999 used)", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum215[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
-	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum16[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
+	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum105[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum214[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(AMQP)
-var attrs42 = [...]Attr{
+var attrs42 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "AMQP", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "AMQP", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "AMQPKA", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum209[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_AMQP_KEEP_ALIVE", ID: mqi.MQIACH_AMQP_KEEP_ALIVE},
+	{Name: "AMQPKA", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_AMQP_KEEP_ALIVE", ID: mqi.MQIACH_AMQP_KEEP_ALIVE},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "MAXINST", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTANCES", ID: mqi.MQIACH_MAX_INSTANCES},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0..104857600 (0 = queue manager maximum)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "PORT", Type: TInt, Default: "5672", Min: 1, Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum215[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "TPROOT", Type: TString, Doc: "topic root", Default: "SYSTEM.BASE.TOPIC", MaxLen: 10240, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TOPIC_ROOT", ID: mqi.MQCACH_TOPIC_ROOT},
 	{Name: "TMPMODEL", Type: TName, Default: "SYSTEM.DEFAULT.MODEL.QUEUE", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TEMPORARY_MODEL_Q", ID: mqi.MQCACH_TEMPORARY_MODEL_Q},
 	{Name: "TMPQPRFX", Type: TString, Default: "AMQP.*", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TEMPORARY_Q_PREFIX", ID: mqi.MQCACH_TEMPORARY_Q_PREFIX},
-	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum158[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
+	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum164, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // CHANNEL(MQTT)
-var attrs43 = [...]Attr{
+var attrs43 = []Attr{
 	{Name: "CHANNEL", Type: TName, Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Default: "MQTT", Enum: enum205[:], Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Default: "MQTT", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "BACKLOG", Type: TInt, Default: "4096", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BACKLOG", ID: mqi.MQIACH_BACKLOG},
 	{Name: "JAASCFG", Type: TString, Doc: "name of a stanza in the JAAS configuration", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_JAAS_CONFIG", ID: mqi.MQCACH_JAAS_CONFIG},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip address", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "MCAUSER", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "PORT", Type: TInt, Default: "1883", Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
-	{Name: "PROTOCOL", Type: TListEnum, Default: "MQTTV311\x1fMQTTV3\x1fHTTP", MaxItems: 3, Enum: enum219[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PROTOCOL", ID: mqi.MQIACH_PROTOCOL},
-	{Name: "SSLCAUTH", Type: TEnum, Default: "NEVER", Enum: enum220[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "PROTOCOL", Type: TListEnum, Default: "MQTTV311\x1fMQTTV3\x1fHTTP", MaxItems: 3, Enum: enum225, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PROTOCOL", ID: mqi.MQIACH_PROTOCOL},
+	{Name: "SSLCAUTH", Type: TEnum, Default: "NEVER", Enum: enum226, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Doc: "CipherSpec or suite name", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLKEYP", Type: TString, Doc: "passphrase of the key store", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_KEY_PASSPHRASE", ID: mqi.MQCACH_SSL_KEY_PASSPHRASE, Hidden: true},
 	{Name: "SSLKEYR", Type: TString, Doc: "path of the key store", MaxLen: 256, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_SSL_KEY_REPOSITORY", ID: mqi.MQCA_SSL_KEY_REPOSITORY},
-	{Name: "TRPTYPE", Type: TEnum, Default: "TCP", Enum: enum221[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum158[:], Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Doc: "REPLACE:MQRP_YES=1,NOREPLACE:MQRP_NO=0", Default: "NO", Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "TRPTYPE", Type: TEnum, Default: "TCP", Enum: enum227, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum164, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
 // AUTHSERV
-var attrs44 = [...]Attr{
+var attrs44 = []Attr{
 	{Name: "IFVER", Type: TInt, Doc: "version of the authorization service interface", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_INTERFACE_VERSION", ID: mqi.MQIACF_INTERFACE_VERSION},
-	{Name: "UIDSUPP", Type: TEnum, Doc: "authority by user as well as by group", Enum: enum222[:], Display: Yes, PCF: "MQIACF_USER_ID_SUPPORT", ID: mqi.MQIACF_USER_ID_SUPPORT},
+	{Name: "UIDSUPP", Type: TEnum, Doc: "authority by user as well as by group", Enum: enum228, Display: Yes, PCF: "MQIACF_USER_ID_SUPPORT", ID: mqi.MQIACF_USER_ID_SUPPORT},
 }
 
 // ENTAUTH
-var attrs45 = [...]Attr{
+var attrs45 = []Attr{
 	{Name: "ENTITY", Type: TString, Scope: "c", Doc: "principal or group name", Display: Yes, PCF: "MQCACF_ENTITY_NAME", ID: mqi.MQCACF_ENTITY_NAME},
-	{Name: "ENTTYPE", Type: TEnum, Scope: "c", Enum: enum113[:], Display: Yes, PCF: "MQIACF_ENTITY_TYPE", ID: mqi.MQIACF_ENTITY_TYPE},
-	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum114[:], Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
-	{Name: "AUTHLIST", Type: TListEnum, Scope: "c", MaxItems: 22, Enum: enum115[:], Display: Yes, PCF: "MQIACF_AUTHORIZATION_LIST", ID: mqi.MQIACF_AUTHORIZATION_LIST},
+	{Name: "ENTTYPE", Type: TEnum, Scope: "c", Enum: enum119, Display: Yes, PCF: "MQIACF_ENTITY_TYPE", ID: mqi.MQIACF_ENTITY_TYPE},
+	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum120, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
+	{Name: "AUTHLIST", Type: TListEnum, Scope: "c", MaxItems: 22, Enum: enum121, Display: Yes, PCF: "MQIACF_AUTHORIZATION_LIST", ID: mqi.MQIACF_AUTHORIZATION_LIST},
 	{Name: "OBJNAME", Type: TString, MaxLen: 48, Display: Selector, PCF: "MQCACF_OBJECT_NAME", ID: mqi.MQCACF_OBJECT_NAME},
 	{Name: "GROUP", Type: TListString, Scope: "c", Doc: "group names", MaxLen: 64, MaxItems: 100, Display: Selector, PCF: "MQCACF_GROUP_ENTITY_NAMES", ID: mqi.MQCACF_GROUP_ENTITY_NAMES},
 	{Name: "PRINCIPAL", Type: TListString, Scope: "c", Doc: "user names", MaxLen: 64, MaxItems: 100, Display: Selector, PCF: "MQCACF_PRINCIPAL_ENTITY_NAMES", ID: mqi.MQCACF_PRINCIPAL_ENTITY_NAMES},
@@ -3188,169 +3223,169 @@ var attrs45 = [...]Attr{
 }
 
 // GROUP
-var attrs46 = [...]Attr{
+var attrs46 = []Attr{
 	{Name: "QSGNAME", Type: TName, Scope: "s4", Doc: "queue-sharing group", MaxLen: 4, Display: Yes, PCF: "MQCA_QSG_NAME", ID: mqi.MQCA_QSG_NAME, ZOS: true},
 	{Name: "QMNAME", Type: TName, Scope: "s4", Doc: "member", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME, ZOS: true},
-	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum223[:], Display: Yes, PCF: "MQIACF_Q_MGR_STATUS", ID: mqi.MQIACF_Q_MGR_STATUS, ZOS: true},
+	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum229, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS", ID: mqi.MQIACF_Q_MGR_STATUS, ZOS: true},
 	{Name: "CMDLEVEL", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_COMMAND_LEVEL", ID: mqi.MQIA_COMMAND_LEVEL, ZOS: true},
-	{Name: "OBSMSGS", Type: TEnum, Scope: "s4", Default: "NO", Enum: enum224[:], Display: Selector, PCF: "MQIACF_OBSOLETE_MSGS", ID: mqi.MQIACF_OBSOLETE_MSGS, ZOS: true},
+	{Name: "OBSMSGS", Type: TEnum, Scope: "s4", Default: "NO", Enum: enum230, Display: Selector, PCF: "MQIACF_OBSOLETE_MSGS", ID: mqi.MQIACF_OBSOLETE_MSGS, ZOS: true},
 }
 
 // POLICY
-var attrs47 = [...]Attr{
+var attrs47 = []Attr{
 	{Name: "POLICY", Type: TString, Doc: "name of the queue the policy is for", MaxLen: 48, Define: Yes, Display: Yes, PCF: "MQCA_POLICY_NAME", ID: mqi.MQCA_POLICY_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "SIGNALG", Type: TEnum, Default: "NONE", Enum: enum225[:], Define: Yes, Display: Yes, PCF: "MQIA_SIGNATURE_ALGORITHM", ID: mqi.MQIA_SIGNATURE_ALGORITHM},
+	{Name: "SIGNALG", Type: TEnum, Default: "NONE", Enum: enum231, Define: Yes, Display: Yes, PCF: "MQIA_SIGNATURE_ALGORITHM", ID: mqi.MQIA_SIGNATURE_ALGORITHM},
 	{Name: "SIGNER", Type: TListString, Doc: "distinguished names that may sign", MaxLen: 1024, MaxItems: 100, Define: Yes, Display: Yes, PCF: "MQCA_SIGNER_DN", ID: mqi.MQCA_SIGNER_DN},
-	{Name: "ENCALG", Type: TEnum, Default: "NONE", Enum: enum226[:], Define: Yes, Display: Yes, PCF: "MQIA_ENCRYPTION_ALGORITHM", ID: mqi.MQIA_ENCRYPTION_ALGORITHM},
+	{Name: "ENCALG", Type: TEnum, Default: "NONE", Enum: enum232, Define: Yes, Display: Yes, PCF: "MQIA_ENCRYPTION_ALGORITHM", ID: mqi.MQIA_ENCRYPTION_ALGORITHM},
 	{Name: "RECIP", Type: TListString, Doc: "distinguished names that may read", MaxLen: 1024, MaxItems: 100, Define: Yes, Display: Yes, PCF: "MQCA_RECIPIENT_DN", ID: mqi.MQCA_RECIPIENT_DN},
-	{Name: "KEYREUSE", Type: TIntOrEnum, Default: "DISABLED", Min: 1, Max: 9999999, Enum: enum227[:], Define: Yes, Display: Yes, PCF: "MQIA_KEY_REUSE_COUNT", ID: mqi.MQIA_KEY_REUSE_COUNT},
-	{Name: "TOLERATE", Type: TEnum, Default: "NO", Enum: enum228[:], Define: Yes, Display: Yes, PCF: "MQIA_TOLERATE_UNPROTECTED", ID: mqi.MQIA_TOLERATE_UNPROTECTED},
+	{Name: "KEYREUSE", Type: TIntOrEnum, Default: "DISABLED", Min: 1, Max: 9999999, Enum: enum233, Define: Yes, Display: Yes, PCF: "MQIA_KEY_REUSE_COUNT", ID: mqi.MQIA_KEY_REUSE_COUNT},
+	{Name: "TOLERATE", Type: TEnum, Default: "NO", Enum: enum234, Define: Yes, Display: Yes, PCF: "MQIA_TOLERATE_UNPROTECTED", ID: mqi.MQIA_TOLERATE_UNPROTECTED},
 	{Name: "ENFORCE", Type: TFlag, Doc: "the opposite of TOLERATE(YES)", Define: Option, Display: Selector},
-	{Name: "ACTION", Type: TEnum, Default: "REPLACE", Enum: enum229[:], Define: Option, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION},
+	{Name: "ACTION", Type: TEnum, Default: "REPLACE", Enum: enum235, Define: Option, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION},
 }
 
 // *
-var attrs48 = [...]Attr{
+var attrs48 = []Attr{
 	{Name: "ALL", Type: TGroup, Doc: "all attributes", Display: Selector},
-	{Name: "AUTHREC", Type: TEnum, Doc: "delete the authority records of the object too", Default: "YES", Enum: enum230[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REMOVE_AUTHREC", ID: mqi.MQIACF_REMOVE_AUTHREC},
-	{Name: "CHLDISP", Type: TEnum, Scope: "s4", Default: "PRIVATE", Enum: enum231[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_DISP", ID: mqi.MQIACH_CHANNEL_DISP, ZOS: true},
-	{Name: "CHLTABLE", Type: TEnum, Doc: "table of server or of client channels", Default: "QMGRTBL", Enum: enum232[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_TABLE", ID: mqi.MQIACH_CHANNEL_TABLE},
+	{Name: "AUTHREC", Type: TEnum, Doc: "delete the authority records of the object too", Default: "YES", Enum: enum236, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REMOVE_AUTHREC", ID: mqi.MQIACF_REMOVE_AUTHREC},
+	{Name: "CHLDISP", Type: TEnum, Scope: "s4", Default: "PRIVATE", Enum: enum237, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_DISP", ID: mqi.MQIACH_CHANNEL_DISP, ZOS: true},
+	{Name: "CHLTABLE", Type: TEnum, Doc: "table of server or of client channels", Default: "QMGRTBL", Enum: enum238, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_TABLE", ID: mqi.MQIACH_CHANNEL_TABLE},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
-	{Name: "FORCE", Type: TFlag, Doc: "change although the object is in use", Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
-	{Name: "IGNSTATE", Type: TEnum, Doc: "succeed when the object is already in the wanted state", Default: "NO", Enum: enum233[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_IGNORE_STATE", ID: mqi.MQIACF_IGNORE_STATE},
-	{Name: "INDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum234[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_INBOUND_DISP", ID: mqi.MQIACH_INBOUND_DISP, ZOS: true},
+	{Name: "FORCE", Type: TFlag, Doc: "change although the object is in use", Enum: enum34, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
+	{Name: "IGNSTATE", Type: TEnum, Doc: "succeed when the object is already in the wanted state", Default: "NO", Enum: enum239, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_IGNORE_STATE", ID: mqi.MQIACF_IGNORE_STATE},
+	{Name: "INDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum240, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_INBOUND_DISP", ID: mqi.MQIACH_INBOUND_DISP, ZOS: true},
 	{Name: "LIKE", Type: TString, Doc: "object whose values stand for those left out", MaxLen: 10240, Define: Option, Alter: Option, Display: Selector},
-	{Name: "PURGE", Type: TFlag, Neg: "NOPURGE", Doc: "delete although messages are there", Default: "NO", Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_PURGE", ID: mqi.MQIACF_PURGE},
-	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum25[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
+	{Name: "PURGE", Type: TFlag, Neg: "NOPURGE", Doc: "delete although messages are there", Default: "NO", Enum: enum241, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_PURGE", ID: mqi.MQIACF_PURGE},
+	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Option, Alter: Option, Display: Selector, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
+	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 	{Name: "WHERE", Type: TString, Doc: "filter: keyword, operator, value", Display: Selector},
 }
 
 // CLEAR TOPICSTR
-var attrs49 = [...]Attr{
-	{Name: "CLRTYPE", Type: TEnum, Syn: []string{"CLTRTYPE"}, Scope: "s0", Enum: enum235[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_CLEAR_TYPE", ID: mqi.MQIACF_CLEAR_TYPE, Required: true},
-	{Name: "SCOPE", Type: TEnum, Scope: "s0", Default: "LOCAL", Enum: enum236[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_CLEAR_SCOPE", ID: mqi.MQIACF_CLEAR_SCOPE},
+var attrs49 = []Attr{
+	{Name: "CLRTYPE", Type: TEnum, Syn: []string{"CLTRTYPE"}, Scope: "s0", Enum: enum242, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_CLEAR_TYPE", ID: mqi.MQIACF_CLEAR_TYPE, Required: true},
+	{Name: "SCOPE", Type: TEnum, Scope: "s0", Default: "LOCAL", Enum: enum243, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_CLEAR_SCOPE", ID: mqi.MQIACF_CLEAR_SCOPE},
 	{Name: "TOPICSTR", Type: TString, MaxLen: 10240, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
 }
 
 // PING CHANNEL
-var attrs50 = [...]Attr{
+var attrs50 = []Attr{
 	{Name: "DATALEN", Type: TInt, Doc: "length of the test data", Default: "64", Min: 16, Max: 32768, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_DATA_COUNT", ID: mqi.MQIACH_DATA_COUNT},
 }
 
 // RESET CHANNEL
-var attrs51 = [...]Attr{
+var attrs51 = []Attr{
 	{Name: "SEQNUM", Type: TInt, Default: "1", Min: 1, Max: 999999999, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_MSG_SEQUENCE_NUMBER", ID: mqi.MQIACH_MSG_SEQUENCE_NUMBER},
 }
 
 // RESOLVE CHANNEL
-var attrs52 = [...]Attr{
-	{Name: "ACTION", Type: TEnum, Enum: enum237[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_IN_DOUBT", ID: mqi.MQIACH_IN_DOUBT, Required: true},
+var attrs52 = []Attr{
+	{Name: "ACTION", Type: TEnum, Enum: enum244, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_IN_DOUBT", ID: mqi.MQIACH_IN_DOUBT, Required: true},
 }
 
 // STOP CHANNEL
-var attrs53 = [...]Attr{
+var attrs53 = []Attr{
 	{Name: "CLIENTID", Type: TString, MaxLen: 256, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACH_CLIENT_ID", ID: mqi.MQCACH_CLIENT_ID},
 	{Name: "CONNAME", Type: TString, MaxLen: 264, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "MODE", Type: TEnum, Default: "QUIESCE", Enum: enum238[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_MODE", ID: mqi.MQIACF_MODE},
+	{Name: "MODE", Type: TEnum, Default: "QUIESCE", Enum: enum245, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_MODE", ID: mqi.MQIACF_MODE},
 	{Name: "QMNAME", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "STATUS", Type: TEnum, Default: "STOPPED", Enum: enum239[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
+	{Name: "STATUS", Type: TEnum, Default: "STOPPED", Enum: enum246, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
 }
 
 // PURGE CHANNEL
-var attrs54 = [...]Attr{
+var attrs54 = []Attr{
 	{Name: "CLIENTID", Type: TString, MaxLen: 256, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACH_CLIENT_ID", ID: mqi.MQCACH_CLIENT_ID},
 }
 
 // STOP CONN
-var attrs55 = [...]Attr{
+var attrs55 = []Attr{
 	{Name: "CONN", Type: THex, MaxLen: 16, Define: Option, Alter: Option, Display: Selector, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID, Positional: true, Required: true},
 	{Name: "EXTCONN", Type: THex, MaxLen: 32, Define: Option, Alter: Option, Display: Selector, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
 }
 
 // START CHINIT
-var attrs56 = [...]Attr{
+var attrs56 = []Attr{
 	{Name: "ENVPARM", Type: TString, MaxLen: 100, Define: Option, Alter: Option, Display: Selector, ZOS: true},
 	{Name: "INITQ", Type: TName, Default: "SYSTEM.CHANNEL.INITQ", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_INITIATION_Q_NAME", ID: mqi.MQCA_INITIATION_Q_NAME},
 }
 
 // START LISTENER
-var attrs57 = [...]Attr{
+var attrs57 = []Attr{
 	{Name: "IPADDR", Type: TString, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACH_IP_ADDRESS", ID: mqi.MQCACH_IP_ADDRESS},
 	{Name: "LUNAME", Type: TString, MaxLen: 8, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACH_LU_NAME", ID: mqi.MQCACH_LU_NAME, ZOS: true},
 	{Name: "PORT", Type: TInt, Max: 65535, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_PORT_NUMBER", ID: mqi.MQIACH_PORT_NUMBER},
 }
 
 // STOP LISTENER
-var attrs58 = [...]Attr{
+var attrs58 = []Attr{
 	{Name: "IPADDR", Type: TString, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACH_IP_ADDRESS", ID: mqi.MQCACH_IP_ADDRESS},
 	{Name: "PORT", Type: TInt, Max: 65535, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_PORT_NUMBER", ID: mqi.MQIACH_PORT_NUMBER},
 }
 
 // REFRESH CLUSTER
-var attrs59 = [...]Attr{
+var attrs59 = []Attr{
 	{Name: "CLUSTER", Type: TName, Doc: "cluster, or * for all", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "REPOS", Type: TEnum, Default: "NO", Enum: enum240[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_REPOSITORY", ID: mqi.MQIACF_REFRESH_REPOSITORY},
+	{Name: "REPOS", Type: TEnum, Default: "NO", Enum: enum247, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_REPOSITORY", ID: mqi.MQIACF_REFRESH_REPOSITORY},
 }
 
 // REFRESH QMGR
-var attrs60 = [...]Attr{
+var attrs60 = []Attr{
 	{Name: "INCLINT", Type: TInt, Doc: "minutes", Default: "0", Max: 999999, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_INTERVAL", ID: mqi.MQIACF_REFRESH_INTERVAL},
 	{Name: "NAME", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACF_OBJECT_NAME", ID: mqi.MQCACF_OBJECT_NAME, Generic: true},
-	{Name: "OBJECT", Type: TEnum, Default: "ALL", Enum: enum241[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
-	{Name: "TYPE", Type: TEnum, Scope: "s2", Enum: enum242[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_TYPE", ID: mqi.MQIACF_REFRESH_TYPE, Required: true},
+	{Name: "OBJECT", Type: TEnum, Default: "ALL", Enum: enum248, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s2", Enum: enum249, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_TYPE", ID: mqi.MQIACF_REFRESH_TYPE, Required: true},
 }
 
 // REFRESH SECURITY
-var attrs61 = [...]Attr{
-	{Name: "TYPE", Type: TEnum, Default: "AUTHSERV", Enum: enum243[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_SECURITY_TYPE", ID: mqi.MQIACF_SECURITY_TYPE},
+var attrs61 = []Attr{
+	{Name: "TYPE", Type: TEnum, Default: "AUTHSERV", Enum: enum250, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_SECURITY_TYPE", ID: mqi.MQIACF_SECURITY_TYPE},
 }
 
 // RESET CLUSTER
-var attrs62 = [...]Attr{
-	{Name: "ACTION", Type: TEnum, Enum: enum244[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION, Required: true},
+var attrs62 = []Attr{
+	{Name: "ACTION", Type: TEnum, Enum: enum251, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION, Required: true},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME, Positional: true, Required: true},
 	{Name: "QMID", Type: TString, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
 	{Name: "QMNAME", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "QUEUES", Type: TEnum, Default: "NO", Enum: enum245[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REMOVE_QUEUES", ID: mqi.MQIACF_REMOVE_QUEUES},
+	{Name: "QUEUES", Type: TEnum, Default: "NO", Enum: enum252, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REMOVE_QUEUES", ID: mqi.MQIACF_REMOVE_QUEUES},
 }
 
 // RESET QMGR
-var attrs63 = [...]Attr{
+var attrs63 = []Attr{
 	{Name: "CHILD", Type: TName, Scope: "s2", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CHILD", ID: mqi.MQCA_CHILD},
 	{Name: "PARENT", Type: TName, Scope: "s2", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_PARENT", ID: mqi.MQCA_PARENT},
-	{Name: "TYPE", Type: TEnum, Enum: enum246[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION, Required: true},
+	{Name: "TYPE", Type: TEnum, Enum: enum253, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION, Required: true},
 }
 
 // RESUME QMGR
-var attrs64 = [...]Attr{
+var attrs64 = []Attr{
 	{Name: "CLUSNL", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
-	{Name: "FACILITY", Type: TEnum, Enum: enum247[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_Q_MGR_FACILITY", ID: mqi.MQIACF_Q_MGR_FACILITY, ZOS: true},
+	{Name: "FACILITY", Type: TEnum, Enum: enum254, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_Q_MGR_FACILITY", ID: mqi.MQIACF_Q_MGR_FACILITY, ZOS: true},
 	{Name: "LOG", Type: TGroup, Define: Option, Alter: Option, Display: Selector, ZOS: true},
 }
 
 // SUSPEND QMGR
-var attrs65 = [...]Attr{
+var attrs65 = []Attr{
 	{Name: "CLUSNL", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
-	{Name: "FACILITY", Type: TEnum, Enum: enum247[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_Q_MGR_FACILITY", ID: mqi.MQIACF_Q_MGR_FACILITY, ZOS: true},
+	{Name: "FACILITY", Type: TEnum, Enum: enum254, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_Q_MGR_FACILITY", ID: mqi.MQIACF_Q_MGR_FACILITY, ZOS: true},
 	{Name: "LOG", Type: TGroup, Define: Option, Alter: Option, Display: Selector, ZOS: true},
-	{Name: "MODE", Type: TEnum, Default: "QUIESCE", Enum: enum248[:], Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_MODE", ID: mqi.MQIACF_MODE},
+	{Name: "MODE", Type: TEnum, Default: "QUIESCE", Enum: enum255, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_MODE", ID: mqi.MQIACF_MODE},
 }
 
 // DELETE SUB
-var attrs66 = [...]Attr{
+var attrs66 = []Attr{
 	{Name: "SUBID", Type: THex, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 }
 
 // ALTER SUB
-var attrs67 = [...]Attr{
+var attrs67 = []Attr{
 	{Name: "SUBID", Type: THex, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 }
 
 // DISPLAY CFSTATUS
-var attrs68 = [...]Attr{
+var attrs68 = []Attr{
 	{Name: "SMDS", Type: TName, MaxLen: 4, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACF_CF_SMDS", ID: mqi.MQCACF_CF_SMDS, Generic: true, ZOS: true},
 }
 

@@ -7,44 +7,44 @@ var families = [...]struct {
 	prefix string
 	names  []numberName
 }{
-	{"MQRC", namesMQRC[:]},
-	{"MQRCCF", namesMQRCCF[:]},
-	{"MQCC", namesMQCC[:]},
-	{"MQCMD", namesMQCMD[:]},
-	{"MQCFT", namesMQCFT[:]},
-	{"MQOT", namesMQOT[:]},
-	{"MQQT", namesMQQT[:]},
-	{"MQCHT", namesMQCHT[:]},
-	{"MQCHS", namesMQCHS[:]},
-	{"MQAT", namesMQAT[:]},
-	{"MQCNO", namesMQCNO[:]},
-	{"MQOO", namesMQOO[:]},
-	{"MQGMO", namesMQGMO[:]},
-	{"MQPMO", namesMQPMO[:]},
-	{"MQSO", namesMQSO[:]},
-	{"MQCO", namesMQCO[:]},
-	{"MQMT", namesMQMT[:]},
-	{"MQFB", namesMQFB[:]},
-	{"MQRO", namesMQRO[:]},
-	{"MQPER", namesMQPER[:]},
-	{"MQEVR", namesMQEVR[:]},
-	{"MQTT", namesMQTT[:]},
-	{"MQAUTH", namesMQAUTH[:]},
-	{"MQRQ", namesMQRQ[:]},
-	{"MQUOWST", namesMQUOWST[:]},
-	{"MQPS", namesMQPS[:]},
-	{"MQRCVTIME", namesMQRCVTIME[:]},
-	{"MQIA", namesMQIA[:]},
-	{"MQCA", namesMQCA[:]},
-	{"MQIACF", namesMQIACF[:]},
-	{"MQCACF", namesMQCACF[:]},
-	{"MQIACH", namesMQIACH[:]},
-	{"MQCACH", namesMQCACH[:]},
-	{"MQBACF", namesMQBACF[:]},
-	{"MQGACF", namesMQGACF[:]},
+	{"MQRC", namesMQRC},
+	{"MQRCCF", namesMQRCCF},
+	{"MQCC", namesMQCC},
+	{"MQCMD", namesMQCMD},
+	{"MQCFT", namesMQCFT},
+	{"MQOT", namesMQOT},
+	{"MQQT", namesMQQT},
+	{"MQCHT", namesMQCHT},
+	{"MQCHS", namesMQCHS},
+	{"MQAT", namesMQAT},
+	{"MQCNO", namesMQCNO},
+	{"MQOO", namesMQOO},
+	{"MQGMO", namesMQGMO},
+	{"MQPMO", namesMQPMO},
+	{"MQSO", namesMQSO},
+	{"MQCO", namesMQCO},
+	{"MQMT", namesMQMT},
+	{"MQFB", namesMQFB},
+	{"MQRO", namesMQRO},
+	{"MQPER", namesMQPER},
+	{"MQEVR", namesMQEVR},
+	{"MQTT", namesMQTT},
+	{"MQAUTH", namesMQAUTH},
+	{"MQRQ", namesMQRQ},
+	{"MQUOWST", namesMQUOWST},
+	{"MQPS", namesMQPS},
+	{"MQRCVTIME", namesMQRCVTIME},
+	{"MQIA", namesMQIA},
+	{"MQCA", namesMQCA},
+	{"MQIACF", namesMQIACF},
+	{"MQCACF", namesMQCACF},
+	{"MQIACH", namesMQIACH},
+	{"MQCACH", namesMQCACH},
+	{"MQBACF", namesMQBACF},
+	{"MQGACF", namesMQGACF},
 }
 
-var namesMQRC = [...]numberName{
+var namesMQRC = []numberName{
 	{0, "MQRC_NONE"},
 	{900, "MQRC_APPL_FIRST"},
 	{999, "MQRC_APPL_LAST"},
@@ -617,7 +617,7 @@ var namesMQRC = [...]numberName{
 	{29440, "MQRC_SUB_JOIN_NOT_ALTERABLE"},
 }
 
-var namesMQRCCF = [...]numberName{
+var namesMQRCCF = []numberName{
 	{3001, "MQRCCF_CFH_TYPE_ERROR"},
 	{3002, "MQRCCF_CFH_LENGTH_ERROR"},
 	{3003, "MQRCCF_CFH_VERSION_ERROR"},
@@ -985,14 +985,14 @@ var namesMQRCCF = [...]numberName{
 	{4099, "MQRCCF_Q_MGR_STATUS_NOT_FOUND"},
 }
 
-var namesMQCC = [...]numberName{
+var namesMQCC = []numberName{
 	{-1, "MQCC_UNKNOWN"},
 	{0, "MQCC_OK"},
 	{1, "MQCC_WARNING"},
 	{2, "MQCC_FAILED"},
 }
 
-var namesMQCMD = [...]numberName{
+var namesMQCMD = []numberName{
 	{0, "MQCMD_NONE"},
 	{1, "MQCMD_CHANGE_Q_MGR"},
 	{2, "MQCMD_INQUIRE_Q_MGR"},
@@ -1191,7 +1191,7 @@ var namesMQCMD = [...]numberName{
 	{221, "MQCMD_INQUIRE_ERROR_LOG"},
 }
 
-var namesMQCFT = [...]numberName{
+var namesMQCFT = []numberName{
 	{0, "MQCFT_NONE"},
 	{1, "MQCFT_COMMAND"},
 	{2, "MQCFT_RESPONSE"},
@@ -1220,7 +1220,7 @@ var namesMQCFT = [...]numberName{
 	{27, "MQCFT_STATUS"},
 }
 
-var namesMQOT = [...]numberName{
+var namesMQOT = []numberName{
 	{0, "MQOT_NONE"},
 	{1, "MQOT_Q"},
 	{2, "MQOT_NAMELIST"},
@@ -1257,7 +1257,7 @@ var namesMQOT = [...]numberName{
 	{1022, "MQOT_AUTH_REC"},
 }
 
-var namesMQQT = [...]numberName{
+var namesMQQT = []numberName{
 	{1, "MQQT_LOCAL"},
 	{2, "MQQT_MODEL"},
 	{3, "MQQT_ALIAS"},
@@ -1266,7 +1266,7 @@ var namesMQQT = [...]numberName{
 	{1001, "MQQT_ALL"},
 }
 
-var namesMQCHT = [...]numberName{
+var namesMQCHT = []numberName{
 	{1, "MQCHT_SENDER"},
 	{2, "MQCHT_SERVER"},
 	{3, "MQCHT_RECEIVER"},
@@ -1280,7 +1280,7 @@ var namesMQCHT = [...]numberName{
 	{11, "MQCHT_AMQP"},
 }
 
-var namesMQCHS = [...]numberName{
+var namesMQCHS = []numberName{
 	{0, "MQCHS_INACTIVE"},
 	{1, "MQCHS_BINDING"},
 	{2, "MQCHS_STARTING"},
@@ -1295,7 +1295,7 @@ var namesMQCHS = [...]numberName{
 	{14, "MQCHS_SWITCHING"},
 }
 
-var namesMQAT = [...]numberName{
+var namesMQAT = []numberName{
 	{-1, "MQAT_UNKNOWN"},
 	{0, "MQAT_NO_CONTEXT"},
 	{1, "MQAT_CICS"},
@@ -1335,7 +1335,7 @@ var namesMQAT = [...]numberName{
 	{999999999, "MQAT_USER_LAST"},
 }
 
-var namesMQCNO = [...]numberName{
+var namesMQCNO = []numberName{
 	{0, "MQCNO_RECONNECT_AS_DEF"},
 	{1, "MQCNO_FASTPATH_BINDING"},
 	{2, "MQCNO_SERIALIZE_CONN_TAG_Q_MGR"},
@@ -1376,7 +1376,7 @@ var namesMQCNO = [...]numberName{
 	{268435456, "MQCNO_ACTIVITY_TRACE_DISABLED"},
 }
 
-var namesMQOO = [...]numberName{
+var namesMQOO = []numberName{
 	{0, "MQOO_BIND_AS_Q_DEF"},
 	{1, "MQOO_INPUT_AS_Q_DEF"},
 	{2, "MQOO_INPUT_SHARED"},
@@ -1403,7 +1403,7 @@ var namesMQOO = [...]numberName{
 	{4194304, "MQOO_BIND_ON_GROUP"},
 }
 
-var namesMQGMO = [...]numberName{
+var namesMQGMO = []numberName{
 	{0, "MQGMO_NO_WAIT"},
 	{1, "MQGMO_VERSION_1"},
 	{2, "MQGMO_SYNCPOINT"},
@@ -1442,7 +1442,7 @@ var namesMQGMO = [...]numberName{
 	{268435456, "MQGMO_PROPERTIES_COMPATIBILITY"},
 }
 
-var namesMQPMO = [...]numberName{
+var namesMQPMO = []numberName{
 	{0, "MQPMO_RESPONSE_AS_Q_DEF"},
 	{1, "MQPMO_VERSION_1"},
 	{2, "MQPMO_SYNCPOINT"},
@@ -1472,7 +1472,7 @@ var namesMQPMO = [...]numberName{
 	{268435456, "MQPMO_NOT_OWN_SUBS"},
 }
 
-var namesMQSO = [...]numberName{
+var namesMQSO = []numberName{
 	{0, "MQSO_NON_DURABLE"},
 	{1, "MQSO_ALTER"},
 	{2, "MQSO_CREATE"},
@@ -1496,7 +1496,7 @@ var namesMQSO = [...]numberName{
 	{268435456, "MQSO_READ_AHEAD"},
 }
 
-var namesMQCO = [...]numberName{
+var namesMQCO = []numberName{
 	{0, "MQCO_IMMEDIATE"},
 	{1, "MQCO_DELETE"},
 	{2, "MQCO_DELETE_PURGE"},
@@ -1505,7 +1505,7 @@ var namesMQCO = [...]numberName{
 	{32, "MQCO_QUIESCE"},
 }
 
-var namesMQMT = [...]numberName{
+var namesMQMT = []numberName{
 	{1, "MQMT_REQUEST"},
 	{2, "MQMT_REPLY"},
 	{4, "MQMT_REPORT"},
@@ -1517,7 +1517,7 @@ var namesMQMT = [...]numberName{
 	{999999999, "MQMT_APPL_LAST"},
 }
 
-var namesMQFB = [...]numberName{
+var namesMQFB = []numberName{
 	{0, "MQFB_NONE"},
 	{1, "MQFB_SYSTEM_FIRST"},
 	{256, "MQFB_QUIT"},
@@ -1580,7 +1580,7 @@ var namesMQFB = [...]numberName{
 	{999999999, "MQFB_APPL_LAST"},
 }
 
-var namesMQRO = [...]numberName{
+var namesMQRO = []numberName{
 	{-270532353, "MQRO_ACCEPT_UNSUP_MASK"},
 	{0, "MQRO_COPY_MSG_ID_TO_CORREL_ID"},
 	{1, "MQRO_PAN"},
@@ -1606,14 +1606,14 @@ var namesMQRO = [...]numberName{
 	{270270464, "MQRO_REJECT_UNSUP_MASK"},
 }
 
-var namesMQPER = [...]numberName{
+var namesMQPER = []numberName{
 	{-1, "MQPER_PERSISTENCE_AS_PARENT"},
 	{0, "MQPER_NOT_PERSISTENT"},
 	{1, "MQPER_PERSISTENT"},
 	{2, "MQPER_PERSISTENCE_AS_Q_DEF"},
 }
 
-var namesMQEVR = [...]numberName{
+var namesMQEVR = []numberName{
 	{0, "MQEVR_DISABLED"},
 	{1, "MQEVR_ENABLED"},
 	{2, "MQEVR_EXCEPTION"},
@@ -1623,14 +1623,14 @@ var namesMQEVR = [...]numberName{
 	{6, "MQEVR_USER_ONLY"},
 }
 
-var namesMQTT = [...]numberName{
+var namesMQTT = []numberName{
 	{0, "MQTT_NONE"},
 	{1, "MQTT_FIRST"},
 	{2, "MQTT_EVERY"},
 	{3, "MQTT_DEPTH"},
 }
 
-var namesMQAUTH = [...]numberName{
+var namesMQAUTH = []numberName{
 	{-3, "MQAUTH_ALL_MQI"},
 	{-2, "MQAUTH_ALL_ADMIN"},
 	{-1, "MQAUTH_ALL"},
@@ -1659,7 +1659,7 @@ var namesMQAUTH = [...]numberName{
 	{22, "MQAUTH_SYSTEM"},
 }
 
-var namesMQRQ = [...]numberName{
+var namesMQRQ = []numberName{
 	{1, "MQRQ_CONN_NOT_AUTHORIZED"},
 	{2, "MQRQ_OPEN_NOT_AUTHORIZED"},
 	{3, "MQRQ_CLOSE_NOT_AUTHORIZED"},
@@ -1699,14 +1699,14 @@ var namesMQRQ = [...]numberName{
 	{68, "MQRQ_SUB_DEST_AUTHORIZED"},
 }
 
-var namesMQUOWST = [...]numberName{
+var namesMQUOWST = []numberName{
 	{0, "MQUOWST_NONE"},
 	{1, "MQUOWST_ACTIVE"},
 	{2, "MQUOWST_PREPARED"},
 	{3, "MQUOWST_UNRESOLVED"},
 }
 
-var namesMQPS = [...]numberName{
+var namesMQPS = []numberName{
 	{0, "MQPS_STATUS_INACTIVE"},
 	{1, "MQPS_STATUS_STARTING"},
 	{2, "MQPS_STATUS_STOPPING"},
@@ -1716,13 +1716,13 @@ var namesMQPS = [...]numberName{
 	{6, "MQPS_STATUS_REFUSED"},
 }
 
-var namesMQRCVTIME = [...]numberName{
+var namesMQRCVTIME = []numberName{
 	{0, "MQRCVTIME_MULTIPLY"},
 	{1, "MQRCVTIME_ADD"},
 	{2, "MQRCVTIME_EQUAL"},
 }
 
-var namesMQIA = [...]numberName{
+var namesMQIA = []numberName{
 	{1, "MQIA_APPL_TYPE"},
 	{2, "MQIA_CODED_CHAR_SET_ID"},
 	{3, "MQIA_CURRENT_Q_DEPTH"},
@@ -1972,7 +1972,7 @@ var namesMQIA = [...]numberName{
 	{2000, "MQIA_USER_LIST"},
 }
 
-var namesMQCA = [...]numberName{
+var namesMQCA = []numberName{
 	{2001, "MQCA_APPL_ID"},
 	{2002, "MQCA_BASE_OBJECT_NAME"},
 	{2003, "MQCA_COMMAND_INPUT_Q_NAME"},
@@ -2101,7 +2101,7 @@ var namesMQCA = [...]numberName{
 	{4000, "MQCA_USER_LIST"},
 }
 
-var namesMQIACF = [...]numberName{
+var namesMQIACF = []numberName{
 	{1001, "MQIACF_Q_MGR_ATTRS"},
 	{1002, "MQIACF_Q_ATTRS"},
 	{1003, "MQIACF_PROCESS_ATTRS"},
@@ -2513,7 +2513,7 @@ var namesMQIACF = [...]numberName{
 	{1479, "MQIACF_ERROR_LOG_OPTIONS"},
 }
 
-var namesMQCACF = [...]numberName{
+var namesMQCACF = []numberName{
 	{3001, "MQCACF_FROM_Q_NAME"},
 	{3002, "MQCACF_TO_Q_NAME"},
 	{3003, "MQCACF_FROM_PROCESS_NAME"},
@@ -2744,7 +2744,7 @@ var namesMQCACF = [...]numberName{
 	{3236, "MQCACF_ERROR_LOG_ISOTIME"},
 }
 
-var namesMQIACH = [...]numberName{
+var namesMQIACH = []numberName{
 	{1501, "MQIACH_XMIT_PROTOCOL_TYPE"},
 	{1502, "MQIACH_BATCH_SIZE"},
 	{1503, "MQIACH_DISC_INTERVAL"},
@@ -2873,7 +2873,7 @@ var namesMQIACH = [...]numberName{
 	{1646, "MQIACH_SPL_PROTECTION"},
 }
 
-var namesMQCACH = [...]numberName{
+var namesMQCACH = []numberName{
 	{3501, "MQCACH_CHANNEL_NAME"},
 	{3502, "MQCACH_DESC"},
 	{3503, "MQCACH_MODE_NAME"},
@@ -2937,7 +2937,7 @@ var namesMQCACH = [...]numberName{
 	{3573, "MQCACH_TEMPORARY_Q_PREFIX"},
 }
 
-var namesMQBACF = [...]numberName{
+var namesMQBACF = []numberName{
 	{7001, "MQBACF_EVENT_ACCOUNTING_TOKEN"},
 	{7002, "MQBACF_EVENT_SECURITY_ID"},
 	{7003, "MQBACF_RESPONSE_SET"},
@@ -2977,7 +2977,7 @@ var namesMQBACF = [...]numberName{
 	{7039, "MQBACF_MQBNO_STRUCT"},
 }
 
-var namesMQGACF = [...]numberName{
+var namesMQGACF = []numberName{
 	{8001, "MQGACF_COMMAND_CONTEXT"},
 	{8002, "MQGACF_COMMAND_DATA"},
 	{8003, "MQGACF_TRACE_ROUTE"},

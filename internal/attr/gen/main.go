@@ -99,11 +99,11 @@ func (g *generator) objects(rows []row) {
 	}
 	g.out.WriteString("// schemas are the tables of all kinds.\nvar schemas = [...]Schema{\n")
 	for i, k := range kinds {
-		fmt.Fprintf(&g.out, "\t{Kind: %q, Attrs: attrs%d[:]},\n", k, i)
+		fmt.Fprintf(&g.out, "\t{Kind: %q, Attrs: attrs%d},\n", k, i)
 	}
 	g.out.WriteString("}\n")
 	for i, k := range kinds {
-		fmt.Fprintf(&g.out, "\n// %s\nvar attrs%d = [...]Attr{\n", k, i)
+		fmt.Fprintf(&g.out, "\n// %s\nvar attrs%d = []Attr{\n", k, i)
 		for _, r := range byKind[k] {
 			g.attr(r)
 		}
@@ -119,7 +119,7 @@ func (g *generator) enumTables(rows []row) {
 		}
 		name := "enum" + strconv.Itoa(len(g.enums))
 		g.enums[cell] = name
-		fmt.Fprintf(&g.out, "var %s = [...]EnumVal{\n", name)
+		fmt.Fprintf(&g.out, "var %s = []EnumVal{\n", name)
 		for _, item := range strings.Split(cell, ",") {
 			item, showOnly := strings.CutSuffix(item, "!")
 			word, c, has := strings.Cut(item, "=")
@@ -163,7 +163,7 @@ func (g *generator) attr(r row) {
 		}
 	}
 	if r["enum"] != "" {
-		fmt.Fprintf(w, ", Enum: %s[:]", g.enums[r["enum"]])
+		fmt.Fprintf(w, ", Enum: %s", g.enums[r["enum"]])
 	}
 	for _, f := range []struct{ field, col string }{{"Define", "define"}, {"Alter", "alter"}, {"Display", "display"}} {
 		u, ok := uses[r[f.col]]

@@ -114,11 +114,11 @@ func nameFile(consts []constant) []byte {
 	b.WriteString("// families holds, by prefix, the numbers that have a name, in order.\n")
 	b.WriteString("var families = [...]struct {\n\tprefix string\n\tnames []numberName\n}{\n")
 	for _, f := range families {
-		fmt.Fprintf(&b, "\t{%q, names%s[:]},\n", f, f)
+		fmt.Fprintf(&b, "\t{%q, names%s},\n", f, f)
 	}
 	b.WriteString("}\n")
 	for _, f := range families {
-		fmt.Fprintf(&b, "\nvar names%s = [...]numberName{\n", f)
+		fmt.Fprintf(&b, "\nvar names%s = []numberName{\n", f)
 		for _, n := range family(consts, f) {
 			fmt.Fprintf(&b, "\t{%d, %q},\n", n.num, n.name)
 		}
