@@ -24,17 +24,22 @@ func (a *Attr) CheckValue(raw []string, quoted bool) (string, error) {
 	return a.check(raw, quoted, false)
 }
 
-// CheckValue checks a value whose case is final, list items joined by ListSep, and returns its canonical text.
-func CheckValue(a *Attr, val string) (string, error) {
-	if a.IsList() || a.Type == TPair {
-		return a.check(strings.Split(val, ListSep), true, false)
-	}
-	return a.check([]string{val}, true, false)
-}
-
 // CheckShown is CheckValue for DISPLAY: it takes the words that are only shown too, TYPE(ALL) for one.
 func (a *Attr) CheckShown(raw []string, quoted bool) (string, error) {
 	return a.check(raw, quoted, true)
+}
+
+// CheckValue checks a value that is to be set, its case final and list items joined by ListSep, as CheckValue of Attr does.
+func CheckValue(a *Attr, val string) (string, error) { return a.check(a.split(val), true, false) }
+
+// CheckShown checks a value that chooses what DISPLAY shows, its case final and list items joined by ListSep.
+func CheckShown(a *Attr, val string) (string, error) { return a.check(a.split(val), true, true) }
+
+func (a *Attr) split(val string) []string {
+	if a.IsList() || a.Type == TPair {
+		return strings.Split(val, ListSep)
+	}
+	return []string{val}
 }
 
 func (a *Attr) check(raw []string, quoted, shown bool) (string, error) {

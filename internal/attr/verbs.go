@@ -101,6 +101,11 @@ func (v *Verb) rowsOf() Kind {
 // Allows reports whether the command takes a keyword of the kind in force (canonical, not a synonym). DEFINE, ALTER and SET
 // go by the kind's rows; the others by the command's own lists. ALL and WHERE belong to every DISPLAY.
 func (v *Verb) Allows(k Kind, keyword string) bool {
+	if own, ok := SchemaOf(Kind(v.Verb + " " + v.Object)); ok {
+		if _, ok := own.Lookup(keyword); ok {
+			return true
+		}
+	}
 	a, ok := v.Attr(k, keyword)
 	if !ok {
 		return false
@@ -111,14 +116,14 @@ func (v *Verb) Allows(k Kind, keyword string) bool {
 		if !ok {
 			return v.listed(a)
 		}
-		if row, ok := s.Lookup(keyword); ok {
-			if v.Verb == "ALTER" {
-				return row.Alter != No
-			}
-			return row.Define != No
+		row, ok := s.Lookup(keyword)
+		switch {
+		case !ok:
+			return false
+		case v.Verb == "ALTER":
+			return row.Alter != No
 		}
-		_, own := SchemaOf(Kind(v.Verb + " " + v.Object))
-		return own && v.listed(a)
+		return row.Define != No
 	case "DISPLAY":
 		if keyword == "ALL" || keyword == "WHERE" {
 			return true
