@@ -20,6 +20,8 @@ const (
 	bucketHead  = 'h' // + qid: seq → head record
 	bucketBody  = 'b' // + qid: seq → body record
 	bucketTable = 't' // + table: key → table record
+
+	bucketLog = "log" // what the log store notes at a checkpoint
 )
 
 func queueBucket(kind byte, q QID) []byte {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 
-	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 )
 
@@ -43,14 +42,17 @@ func full(err error) error {
 	return fmt.Errorf("%w: %w", ErrFull, err)
 }
 
-// corrupt builds the error that names where the damage is.
-func corrupt(file, where, what string) error {
-	return fmt.Errorf("%w: %s: %s: %s", ErrCorrupt, file, where, what)
-}
+// corruption is an ErrCorrupt that names where the damage is.
+type corruption struct{ Problem }
+
+func (c *corruption) Error() string { return ErrCorrupt.Error() + ": " + c.Problem.String() }
+func (c *corruption) Unwrap() error { return ErrCorrupt }
+
+func corrupt(file, where, what string) error { return &corruption{Problem{file, where, what}} }
 
 // boltClosed turns bbolt's word for a closed database into ours.
 func boltClosed(err error) error {
-	if errors.Is(err, berrors.ErrDatabaseNotOpen) || errors.Is(err, bolt.ErrTxClosed) {
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) || errors.Is(err, berrors.ErrTxClosed) {
 		return ErrClosed
 	}
 	return err

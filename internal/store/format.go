@@ -18,6 +18,8 @@ import (
 const (
 	formatBolt = 1 // state.db alone
 	formatLog  = 2 // log/ in front of state.db
+
+	formatNewest = formatLog
 )
 
 const formatWord = "qmgrd-store"

@@ -1,6 +1,321 @@
 package store
 
-import "github.com/qmgrd/qmgrd/internal/vfs"
+import (
+	"bytes"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
 
-// verifyPages is filled in by the page walk (next increment).
-func verifyPages(vfs.Native, string) error { return nil }
+	"github.com/qmgrd/qmgrd/internal/vfs"
+)
+
+// The page walk reads the state file with plain reads and checks everything that bbolt, which maps the file, takes on
+// trust: page numbers, kinds, counts, lengths, order of keys, and that each page is used once. A page's cells lie
+// without gaps, so a changed count or length cannot hide a record. Values are checked by their own checksums.
+
+const (
+	pageHeaderLen = 16
+	cellLen       = 16 // of a branch or leaf element
+	bucketHdrLen  = 16 // root page u64 | sequence u64
+	flagBranch    = 0x01
+	flagLeaf      = 0x02
+	flagMeta      = 0x04
+	boltMagic     = 0xED0CDAED
+	boltVersion   = 2
+	maxPageSize   = 64 << 10
+	maxTreeDepth  = 64
+	readAhead     = 64 << 10 // of a page with overflow so much is read at once
+)
+
+// Problem is one fault that Check found.
+type Problem struct {
+	File  string
+	Where string // offset, or table and key
+	What  string
+}
+
+func (p Problem) String() string { return p.File + ": " + p.Where + ": " + p.What }
+
+// verifyPages returns the first structural fault of a state file as an ErrCorrupt.
+func verifyPages(nat vfs.Native, path string) error {
+	var first *Problem
+	err := walkPages(nat, path, false, func(p Problem) bool {
+		first = &p
+		return false
+	})
+	if err != nil {
+		return fmt.Errorf("store: read %s: %w", path, err)
+	}
+	if first != nil {
+		return &corruption{*first}
+	}
+	return nil
+}
+
+type pageWalk struct {
+	f      *os.File
+	path   string
+	size   int64
+	page   int64
+	high   uint64 // pages from here on are not in use
+	seen   []uint64
+	strict bool // a damaged meta page is a fault, though the other one will do
+	report func(Problem) bool
+	stop   bool
+}
+
+// walkPages calls report for every fault until it returns false. The error is one of reading, not of the content.
+func walkPages(nat vfs.Native, path string, strict bool, report func(Problem) bool) error {
+	f, err := nat.OpenNative(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	w := &pageWalk{f: f, path: path, size: st.Size(), strict: strict, report: report}
+	root, ok := w.metas()
+	if !ok {
+		return nil
+	}
+	w.seen = make([]uint64, (w.high+63)/64)
+	w.use(0, 2)
+	w.tree(root, true, nil, nil, 0)
+	return nil
+}
+
+// fault reports; it always returns false so that callers can return it.
+func (w *pageWalk) fault(off int64, format string, args ...any) bool {
+	if !w.stop {
+		w.stop = !w.report(Problem{w.path, fmt.Sprintf("offset %d", off), fmt.Sprintf(format, args...)})
+	}
+	return false
+}
+
+// metas reads the two meta pages and picks the newer one.
+func (w *pageWalk) metas() (root uint64, ok bool) {
+	buf := make([]byte, maxPageSize+pageHeaderLen+64)
+	n, err := w.f.ReadAt(buf, 0)
+	if err != nil && err != io.EOF {
+		return 0, w.fault(0, "cannot be read: %v", err)
+	}
+	buf = buf[:n]
+	if len(buf) >= pageHeaderLen+64 {
+		w.page = int64(le.Uint32(buf[pageHeaderLen+8:]))
+	}
+	if w.page < 1024 || w.page > maxPageSize || w.page&(w.page-1) != 0 {
+		w.page = int64(os.Getpagesize()) // the first meta is bad: the second lies where the system puts it
+	}
+	id0, root0, high0, ok0 := w.meta(buf, 0)
+	id1, root1, high1, ok1 := w.meta(buf, w.page)
+	if w.strict && ok0 != ok1 {
+		// A power cut in the middle of a commit leaves this, and it heals with the second commit after it.
+		w.fault(0, "one of the two meta pages is damaged: the state before or after the last commit is used")
+	}
+	switch {
+	case ok1 && (!ok0 || id1 > id0):
+		root, w.high, ok = root1, high1, true
+	case ok0:
+		root, w.high, ok = root0, high0, true
+	}
+	if !ok {
+		return 0, w.fault(0, "both meta pages are damaged")
+	}
+	if w.high < 3 || int64(w.high) > w.size/w.page {
+		return 0, w.fault(0, "%d pages in use, the file holds %d", w.high, w.size/w.page)
+	}
+	return root, true
+}
+
+func (w *pageWalk) meta(buf []byte, at int64) (txid, root, high uint64, ok bool) {
+	if at+pageHeaderLen+64 > int64(len(buf)) {
+		return 0, 0, 0, w.fault(at, "the file ends before the meta page")
+	}
+	m := buf[at+pageHeaderLen:][:64]
+	h := fnv.New64a()
+	h.Write(m[:56])
+	if le.Uint32(m) != boltMagic || le.Uint32(m[4:]) != boltVersion || le.Uint64(m[56:]) != h.Sum64() {
+		return 0, 0, 0, false
+	}
+	return le.Uint64(m[48:]), le.Uint64(m[16:]), le.Uint64(m[40:]), true
+}
+
+// use marks n pages; false when one of them is in use already or does not exist.
+func (w *pageWalk) use(id, n uint64) bool {
+	if n == 0 || id+n < id || id+n > w.high {
+		return false
+	}
+	for ; n > 0; id, n = id+1, n-1 {
+		if w.seen[id/64]&(1<<(id%64)) != 0 {
+			return false
+		}
+		w.seen[id/64] |= 1 << (id % 64)
+	}
+	return true
+}
+
+// pageData reads parts of a page; what is beyond the read-ahead is fetched when asked for.
+type pageData struct {
+	w    *pageWalk
+	off  int64
+	size int64
+	buf  []byte
+}
+
+func (p *pageData) bytes(at, n int64) ([]byte, bool) {
+	if at < 0 || n < 0 || at+n > p.size {
+		return nil, false
+	}
+	if at+n <= int64(len(p.buf)) {
+		return p.buf[at : at+n : at+n], true
+	}
+	b := make([]byte, n)
+	if _, err := p.w.f.ReadAt(b, p.off+at); err != nil {
+		return nil, p.w.fault(p.off+at, "cannot be read: %v", err)
+	}
+	return b, true
+}
+
+// tree checks the page id and what hangs on it. All keys are in [lo, hi).
+func (w *pageWalk) tree(id uint64, top bool, lo, hi []byte, depth int) {
+	off := int64(id) * w.page
+	if w.stop {
+		return
+	}
+	if id < 2 || id >= w.high {
+		w.fault(off, "page %d does not exist", id)
+		return
+	}
+	if depth > maxTreeDepth {
+		w.fault(off, "page %d: the tree is too deep", id)
+		return
+	}
+	p := &pageData{w: w, off: off, size: w.page, buf: make([]byte, w.page)}
+	if _, err := w.f.ReadAt(p.buf, off); err != nil {
+		w.fault(off, "page %d cannot be read: %v", id, err)
+		return
+	}
+	if got := le.Uint64(p.buf); got != id {
+		w.fault(off, "page %d says it is page %d", id, got)
+		return
+	}
+	pages := 1 + uint64(le.Uint32(p.buf[12:]))
+	if !w.use(id, pages) {
+		w.fault(off, "page %d with %d pages runs into another or out of the file", id, pages)
+		return
+	}
+	if pages > 1 {
+		p.size = int64(pages) * w.page
+		p.buf = make([]byte, min(p.size, readAhead))
+		if _, err := w.f.ReadAt(p.buf, off); err != nil {
+			w.fault(off, "page %d cannot be read: %v", id, err)
+			return
+		}
+	}
+	w.cells(p, top, lo, hi, depth)
+}
+
+// cells checks the cells of a page, inline or not, and follows them.
+func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
+	flags, count := le.Uint16(p.buf[8:]), int64(le.Uint16(p.buf[10:]))
+	if flags != flagLeaf && flags != flagBranch {
+		w.fault(p.off, "page kind %#x", flags)
+		return
+	}
+	if flags == flagBranch && count == 0 {
+		w.fault(p.off, "branch page without children")
+		return
+	}
+	table, ok := p.bytes(pageHeaderLen, count*cellLen)
+	if !ok {
+		w.fault(p.off, "%d cells do not fit in the page", count)
+		return
+	}
+	at := pageHeaderLen + count*cellLen // where the next cell's data must lie
+	var last []byte
+	children := make([]child, 0, count)
+	for i := range count {
+		c := cellAt(table[i*cellLen:], flags)
+		if pageHeaderLen+i*cellLen+c.pos != at {
+			w.fault(p.off, "cell %d lies at %d, not at %d", i, pageHeaderLen+i*cellLen+c.pos, at)
+			return
+		}
+		key, ok := p.bytes(at, c.keyLen)
+		if !ok || at+c.keyLen+c.valLen > p.size {
+			w.fault(p.off, "cell %d runs out of the page", i)
+			return
+		}
+		if (i > 0 && bytes.Compare(last, key) >= 0) || bytes.Compare(key, lo) < 0 || (hi != nil && bytes.Compare(key, hi) >= 0) {
+			w.fault(p.off, "cell %d: key %x is out of order", i, key)
+			return
+		}
+		last = key
+		c.key, c.at = key, at+c.keyLen
+		children = append(children, c)
+		at += c.keyLen + c.valLen
+	}
+	for i, c := range children {
+		if flags == flagLeaf {
+			w.leafCell(p, c, top, depth)
+			continue
+		}
+		end := hi
+		if i+1 < len(children) {
+			end = children[i+1].key
+		}
+		w.tree(c.page, top, c.key, end, depth+1)
+	}
+}
+
+// child is a decoded cell.
+type child struct {
+	pos, keyLen, valLen int64
+	page                uint64
+	bucket              bool
+	badFlag             bool
+	key                 []byte
+	at                  int64 // of the value in the page
+}
+
+func cellAt(b []byte, flags uint16) child {
+	if flags == flagBranch {
+		return child{pos: int64(le.Uint32(b)), keyLen: int64(le.Uint32(b[4:])), page: le.Uint64(b[8:])}
+	}
+	f := le.Uint32(b)
+	return child{bucket: f == 1, badFlag: f > 1, pos: int64(le.Uint32(b[4:])), keyLen: int64(le.Uint32(b[8:])),
+		valLen: int64(le.Uint32(b[12:]))}
+}
+
+// leafCell: the root holds buckets only, the buckets hold records only.
+func (w *pageWalk) leafCell(p *pageData, c child, top bool, depth int) {
+	if c.badFlag || c.bucket != top {
+		w.fault(p.off+c.at, "cell with key %x is of the wrong kind", c.key)
+		return
+	}
+	if !c.bucket {
+		return
+	}
+	head, ok := p.bytes(c.at, bucketHdrLen)
+	if !ok || c.valLen < bucketHdrLen {
+		w.fault(p.off+c.at, "bucket %q has no header", c.key)
+		return
+	}
+	if root := le.Uint64(head); root != 0 {
+		if c.valLen != bucketHdrLen {
+			w.fault(p.off+c.at, "bucket %q has %d bytes too many", c.key, c.valLen-bucketHdrLen)
+			return
+		}
+		w.tree(root, false, nil, nil, depth+1)
+		return
+	}
+	body, ok := p.bytes(c.at+bucketHdrLen, c.valLen-bucketHdrLen)
+	if !ok || len(body) < pageHeaderLen || le.Uint16(body[8:]) != flagLeaf {
+		w.fault(p.off+c.at, "inline bucket %q is damaged", c.key)
+		return
+	}
+	inline := &pageData{w: w, off: p.off + c.at + bucketHdrLen, size: int64(len(body)), buf: body}
+	w.cells(inline, false, nil, nil, depth+1)
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/qmgrd/qmgrd/internal/vfs"
+)
+
+// Check verifies the store in dir, which must not be open: format, structure of the state file, every record, the
+// log, and the kept messages. The error says that it could not look; faults come as Problems. It changes nothing.
+func Check(dir string, fs vfs.FS) ([]Problem, error) {
+	if fs == nil {
+		fs = vfs.OS()
+	}
+	if ok, err := exists(fs, dir); err != nil || !ok {
+		return nil, errors.Join(err, fmt.Errorf("store: there is no store in %s", dir))
+	}
+	lock, err := lockDir(fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	c := &checker{fs: fs, dir: dir}
+	if err := c.run(); err != nil {
+		return c.out, err
+	}
+	return c.out, nil
+}
+
+const maxProblems = 1000 // a ruined file must not fill the screen
+
+type checker struct {
+	fs  vfs.FS
+	dir string
+	out []Problem
+}
+
+func (c *checker) add(p Problem) bool {
+	c.out = append(c.out, p)
+	return len(c.out) < maxProblems
+}
+
+// addErr turns an ErrCorrupt into a Problem; another error is handed back.
+func (c *checker) addErr(file string, err error) error {
+	var ce *corruption
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &ce):
+		c.add(ce.Problem)
+		return nil
+	case errors.Is(err, ErrCorrupt):
+		c.add(Problem{file, "content", err.Error()})
+		return nil
+	}
+	return err
+}
+
+func (c *checker) run() error {
+	n, err := checkFormat(c.fs, c.dir, formatNewest)
+	if err := c.addErr(formatPath(c.dir), err); err != nil {
+		return err
+	}
+	there, err := exists(c.fs, statePath(c.dir))
+	switch {
+	case err != nil:
+		return err
+	case n == 0 && !there && len(c.out) == 0:
+		return fmt.Errorf("store: there is no store in %s", c.dir)
+	case !there:
+		c.add(Problem{statePath(c.dir), "file", "missing"})
+		return nil
+	case n == 0 && len(c.out) == 0:
+		c.add(Problem{formatPath(c.dir), "file", "missing"})
+	}
+	if err := c.checkState(); err != nil {
+		return err
+	}
+	return c.addErr(keptPath(c.dir), readKept(c.fs, c.dir, func(QID, Seq, []byte, []byte) error { return nil }))
+}
+
+func (c *checker) checkState() error {
+	nat, ok := c.fs.(vfs.Native)
+	if !ok {
+		return errors.New("store: this file system has no real files, bbolt needs one")
+	}
+	before := len(c.out)
+	if err := walkPages(nat, statePath(c.dir), true, c.add); err != nil {
+		return fmt.Errorf("store: read %s: %w", statePath(c.dir), err)
+	}
+	if len(c.out) > before {
+		return nil // bbolt must not map this
+	}
+	s, err := openState(c.fs, c.dir, true)
+	if err != nil {
+		return c.addErr(statePath(c.dir), err)
+	}
+	defer s.close()
+	return s.view(func(tx *bolt.Tx) error {
+		for err := range tx.Check() {
+			c.add(Problem{s.path, "bbolt", err.Error()})
+		}
+		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			return c.checkBucket(s, tx, append([]byte{}, name...), b)
+		})
+	})
+}
+
+// checkBucket decodes every record of a bucket and looks for its counterpart.
+func (c *checker) checkBucket(s *state, tx *bolt.Tx, name []byte, b *bolt.Bucket) error {
+	isTable := len(name) == 2 && name[0] == bucketTable
+	isQueue := len(name) == 5 && (name[0] == bucketHead || name[0] == bucketBody)
+	if !isTable && !isQueue && string(name) != bucketLog {
+		c.add(Problem{s.path, fmt.Sprintf("bucket %q", name), "unknown"})
+		return nil
+	}
+	return b.ForEach(func(key, rec []byte) error {
+		val, err := openRecord(s.path, name, key, rec)
+		if err == nil && isQueue {
+			err = checkMessage(s, tx, name, key, val)
+		}
+		if err == nil && isTable && (len(key) == 0 || key[0] != 'k') {
+			err = corrupt(s.path, placeOf(name, key), "not a table key")
+		}
+		if len(c.out) >= maxProblems {
+			return nil
+		}
+		return c.addErr(s.path, err)
+	})
+}
+
+func checkMessage(s *state, tx *bolt.Tx, name, key, val []byte) error {
+	if len(key) != 8 {
+		return corrupt(s.path, placeOf(name, key), "key is not a message number")
+	}
+	q := QID(be.Uint32(name[1:]))
+	if name[0] == bucketHead {
+		n, _, err := splitHead(s.path, name, key, val)
+		if err == nil {
+			_, err = s.body(tx, q, key, n)
+		}
+		return err
+	}
+	if h := tx.Bucket(queueBucket(bucketHead, q)); h == nil || h.Get(key) == nil {
+		return corrupt(s.path, placeOf(name, key), "body without head")
+	}
+	return nil
+}
