@@ -1,6 +1,7 @@
 package attr
 
 //go:generate go run gen/main.go
+//go:generate go run gendoc/main.go
 
 import (
 	"sort"
@@ -243,6 +244,15 @@ func MessageTemplate(id string) (string, bool) {
 		return messages[i].text, true
 	}
 	return "", false
+}
+
+// MessageIDs returns the ids of all messages, in order.
+func MessageIDs() []string {
+	ids := make([]string, len(messages))
+	for i := range messages {
+		ids[i] = messages[i].id
+	}
+	return ids
 }
 
 // MessageText returns the text of a message with its inserts in place. An id without a text gives its inserts alone.

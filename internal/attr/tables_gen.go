@@ -1717,11 +1717,11 @@ var schemas = [...]Schema{
 
 // QLOCAL
 var attrs0 = []Attr{
-	{Name: "QUEUE", Type: TName, Syn: []string{"QLOCAL"}, Scope: "c", Doc: "object name (A-Z a-z 0-9 . / _ %) max 48", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
+	{Name: "QUEUE", Type: TName, Syn: []string{"QLOCAL"}, Scope: "c", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
 	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QLOCAL", Enum: enum0, Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
 	{Name: "ACCTQ", Type: TEnum, Default: "QMGR", Enum: enum1, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
-	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
-	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
+	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
+	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BOQNAME", Type: TName, Scope: "c", Doc: "queue name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_BACKOUT_REQ_Q_NAME", ID: mqi.MQCA_BACKOUT_REQ_Q_NAME},
 	{Name: "BOTHRESH", Type: TInt, Scope: "c,s2", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_BACKOUT_THRESHOLD", ID: mqi.MQIA_BACKOUT_THRESHOLD},
 	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "NOLIMIT", Max: 999999999, Enum: enum2, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
@@ -1736,8 +1736,8 @@ var attrs0 = []Attr{
 	{Name: "CLWLPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_Q_PRIORITY", ID: mqi.MQIA_CLWL_Q_PRIORITY},
 	{Name: "CLWLRANK", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_Q_RANK", ID: mqi.MQIA_CLWL_Q_RANK},
 	{Name: "CLWLUSEQ", Type: TEnum, Default: "QMGR", Enum: enum4, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_USEQ", ID: mqi.MQIA_CLWL_USEQ},
-	{Name: "CRDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
-	{Name: "CRTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
+	{Name: "CRDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
+	{Name: "CRTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
 	{Name: "CURDEPTH", Type: TInt, Scope: "c", Doc: "current number of messages (put minus got, committed and uncommitted)", Default: "0", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_CURRENT_Q_DEPTH", ID: mqi.MQIA_CURRENT_Q_DEPTH},
 	{Name: "CUSTOM", Type: TString, Doc: "NAME(VALUE) pairs", MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
 	{Name: "DEFBIND", Type: TEnum, Default: "OPEN", Enum: enum5, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_BIND", ID: mqi.MQIA_DEF_BIND},
@@ -1747,7 +1747,7 @@ var attrs0 = []Attr{
 	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
 	{Name: "DEFSOPT", Type: TEnum, Scope: "c", Default: "SHARED", Enum: enum9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_INPUT_OPEN_OPTION", ID: mqi.MQIA_DEF_INPUT_OPEN_OPTION},
 	{Name: "DEFTYPE", Type: TEnum, Scope: "c,s3,s4", Default: "PREDEFINED", Enum: enum10, Display: Yes, PCF: "MQIA_DEFINITION_TYPE", ID: mqi.MQIA_DEFINITION_TYPE},
-	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
+	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
 	{Name: "DISTL", Type: TEnum, Default: "NO", Enum: enum11, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
 	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
 	{Name: "HARDENBO", Type: TFlag, Neg: "NOHARDENBO", Scope: "c", Default: "YES", Enum: enum13, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_HARDEN_GET_BACKOUT", ID: mqi.MQIA_HARDEN_GET_BACKOUT},
@@ -1788,7 +1788,7 @@ var attrs0 = []Attr{
 	{Name: "TRIGMPRI", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_MSG_PRIORITY", ID: mqi.MQIA_TRIGGER_MSG_PRIORITY},
 	{Name: "TRIGTYPE", Type: TEnum, Default: "FIRST", Enum: enum32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_TYPE", ID: mqi.MQIA_TRIGGER_TYPE},
 	{Name: "USAGE", Type: TEnum, Scope: "c,s4", Default: "NORMAL", Enum: enum33, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USAGE", ID: mqi.MQIA_USAGE},
-	{Name: "CLUSINFO", Type: TGroup, Doc: "DISPLAY only: also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
+	{Name: "CLUSINFO", Type: TGroup, Doc: "also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Enum: enum34, Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_Q_NAME", ID: mqi.MQCACF_FROM_Q_NAME},
@@ -1797,18 +1797,18 @@ var attrs0 = []Attr{
 
 // QMODEL
 var attrs1 = []Attr{
-	{Name: "QUEUE", Type: TName, Syn: []string{"QMODEL"}, Scope: "c,s3", Doc: "object name max 48", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
+	{Name: "QUEUE", Type: TName, Syn: []string{"QMODEL"}, Scope: "c,s3", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
 	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QMODEL", Enum: enum0, Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
 	{Name: "ACCTQ", Type: TEnum, Default: "QMGR", Enum: enum1, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
-	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
-	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
+	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
+	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BOQNAME", Type: TName, Scope: "c", Doc: "queue name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_BACKOUT_REQ_Q_NAME", ID: mqi.MQCA_BACKOUT_REQ_Q_NAME},
 	{Name: "BOTHRESH", Type: TInt, Scope: "c,s2", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_BACKOUT_THRESHOLD", ID: mqi.MQIA_BACKOUT_THRESHOLD},
 	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "NOLIMIT", Max: 999999999, Enum: enum2, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 	{Name: "CFSTRUCT", Type: TName, Scope: "s4", Doc: "CF structure name, or blank", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CF_STRUC_NAME", ID: mqi.MQCA_CF_STRUC_NAME, ZOS: true},
 	{Name: "CLCHNAME", Type: TName, Doc: "cluster-sender channel name(s) that use this transmission queue", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUS_CHL_NAME", ID: mqi.MQCA_CLUS_CHL_NAME, Generic: true},
-	{Name: "CRDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
-	{Name: "CRTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
+	{Name: "CRDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
+	{Name: "CRTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
 	{Name: "CUSTOM", Type: TString, Doc: "NAME(VALUE) pairs", MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
 	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..MAXPRTY", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
 	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
@@ -1816,7 +1816,7 @@ var attrs1 = []Attr{
 	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
 	{Name: "DEFSOPT", Type: TEnum, Scope: "c", Default: "EXCL", Enum: enum9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_INPUT_OPEN_OPTION", ID: mqi.MQIA_DEF_INPUT_OPEN_OPTION},
 	{Name: "DEFTYPE", Type: TEnum, Scope: "c,s3,s4", Default: "TEMPDYN", Enum: enum36, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEFINITION_TYPE", ID: mqi.MQIA_DEFINITION_TYPE},
-	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
+	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
 	{Name: "DISTL", Type: TEnum, Default: "NO", Enum: enum11, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
 	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
 	{Name: "HARDENBO", Type: TFlag, Neg: "NOHARDENBO", Scope: "c", Default: "YES", Enum: enum13, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_HARDEN_GET_BACKOUT", ID: mqi.MQIA_HARDEN_GET_BACKOUT},
@@ -1860,11 +1860,11 @@ var attrs1 = []Attr{
 
 // QALIAS
 var attrs2 = []Attr{
-	{Name: "QUEUE", Type: TName, Syn: []string{"QALIAS"}, Scope: "c", Doc: "object name max 48", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
+	{Name: "QUEUE", Type: TName, Syn: []string{"QALIAS"}, Scope: "c", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
 	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QALIAS", Enum: enum0, Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
-	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
-	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "TARGET", Type: TName, Syn: []string{"TARGQ"}, Scope: "c", Doc: "base queue or topic object name (synonym TARGQ)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_BASE_OBJECT_NAME", ID: mqi.MQCA_BASE_OBJECT_NAME},
+	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
+	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
+	{Name: "TARGET", Type: TName, Syn: []string{"TARGQ"}, Scope: "c", Doc: "base queue or topic object name", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_BASE_OBJECT_NAME", ID: mqi.MQCA_BASE_OBJECT_NAME},
 	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "NOLIMIT", Max: 999999999, Enum: enum2, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 	{Name: "CLUSDATE", Type: TDate, Doc: "only for cluster queues (DISPLAY QCLUSTER or CLUSINFO)", Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSNL", Type: TName, Doc: "namelist name, or blank (exclusive with CLUSTER)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
@@ -1880,7 +1880,7 @@ var attrs2 = []Attr{
 	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
 	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
 	{Name: "DEFREADA", Type: TEnum, Scope: "c", Default: "NO", Enum: enum8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
-	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
+	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
 	{Name: "GET", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_GET", ID: mqi.MQIA_INHIBIT_GET},
 	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum21, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
 	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum22, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
@@ -1890,7 +1890,7 @@ var attrs2 = []Attr{
 	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum29, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
 	{Name: "TARGTYPE", Type: TEnum, Scope: "c", Default: "QUEUE", Enum: enum37, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_BASE_TYPE", ID: mqi.MQIA_BASE_TYPE},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "CLUSINFO", Type: TGroup, Doc: "DISPLAY only: also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
+	{Name: "CLUSINFO", Type: TGroup, Doc: "also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Enum: enum34, Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_Q_NAME", ID: mqi.MQCACF_FROM_Q_NAME},
@@ -1899,10 +1899,10 @@ var attrs2 = []Attr{
 
 // QREMOTE
 var attrs3 = []Attr{
-	{Name: "QUEUE", Type: TName, Syn: []string{"QREMOTE"}, Scope: "c,s4", Doc: "object name max 48", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
+	{Name: "QUEUE", Type: TName, Syn: []string{"QREMOTE"}, Scope: "c,s4", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true},
 	{Name: "TYPE", Type: TEnum, Syn: []string{"QTYPE"}, Scope: "c", Default: "QREMOTE", Enum: enum0, Display: Yes, PCF: "MQIA_Q_TYPE", ID: mqi.MQIA_Q_TYPE},
-	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
-	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss, set by queue manager", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
+	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
+	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "NOLIMIT", Max: 999999999, Enum: enum2, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 	{Name: "CLUSDATE", Type: TDate, Doc: "only for cluster queues (DISPLAY QCLUSTER or CLUSINFO)", Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSNL", Type: TName, Doc: "namelist name, or blank (exclusive with CLUSTER)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
@@ -1917,7 +1917,7 @@ var attrs3 = []Attr{
 	{Name: "DEFPRTY", Type: TInt, Scope: "c", Doc: "0..MAXPRTY", Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
 	{Name: "DEFPSIST", Type: TEnum, Scope: "c,s3", Default: "NO", Enum: enum6, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PERSISTENCE", ID: mqi.MQIA_DEF_PERSISTENCE},
 	{Name: "DEFPRESP", Type: TEnum, Scope: "c", Default: "SYNC", Enum: enum7, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
-	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
+	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_Q_DESC", ID: mqi.MQCA_Q_DESC},
 	{Name: "OTELPCTL", Type: TEnum, Default: "QMGR", Enum: enum21, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_PROPAGATION_CONTROL", ID: mqi.MQIA_OTEL_PROPAGATION_CONTROL},
 	{Name: "OTELTRAC", Type: TEnum, Default: "QMGR", Enum: enum22, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_OTEL_TRACE", ID: mqi.MQIA_OTEL_TRACE},
 	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum23, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
@@ -1927,7 +1927,7 @@ var attrs3 = []Attr{
 	{Name: "RNAME", Type: TName, Scope: "c,s4", Doc: "queue name on the remote queue manager; blank for queue-manager alias", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_REMOTE_Q_NAME", ID: mqi.MQCA_REMOTE_Q_NAME},
 	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum29, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
 	{Name: "XMITQ", Type: TName, Scope: "c,s4", Doc: "local transmission queue name; blank = use queue named as RQMNAME", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_XMIT_Q_NAME", ID: mqi.MQCA_XMIT_Q_NAME},
-	{Name: "CLUSINFO", Type: TGroup, Doc: "DISPLAY only: also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
+	{Name: "CLUSINFO", Type: TGroup, Doc: "also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "FORCE", Type: TFlag, Doc: "change the queue although it is open or its transmission queue holds messages; ALTER only", Enum: enum34, Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_Q_NAME", ID: mqi.MQCACF_FROM_Q_NAME},
@@ -1945,8 +1945,8 @@ var attrs4 = []Attr{
 	{Name: "ACTVCONO", Type: TEnum, Default: "DISABLED", Enum: enum38, Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_CONN_OVERRIDE", ID: mqi.MQIA_ACTIVITY_CONN_OVERRIDE},
 	{Name: "ACTVTRC", Type: TEnum, Default: "OFF", Enum: enum39, Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_TRACE", ID: mqi.MQIA_ACTIVITY_TRACE},
 	{Name: "ADVCAP", Type: TEnum, Default: "ENABLED", Enum: enum42, Display: Yes, PCF: "MQIA_ADVANCED_CAPABILITY", ID: mqi.MQIA_ADVANCED_CAPABILITY},
-	{Name: "ALTDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
-	{Name: "ALTTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
+	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
+	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "AMQPCAP", Type: TEnum, Default: "YES", Enum: enum43, Display: Yes, PCF: "MQIA_AMQP_CAPABILITY", ID: mqi.MQIA_AMQP_CAPABILITY},
 	{Name: "AUTHOREV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHORITY_EVENT", ID: mqi.MQIA_AUTHORITY_EVENT},
 	{Name: "CCSID", Type: TInt, Scope: "c", Default: "1208", Min: 1, Max: 65535, Alter: Yes, Display: Yes, PCF: "MQIA_CODED_CHAR_SET_ID", ID: mqi.MQIA_CODED_CHAR_SET_ID},
@@ -1960,7 +1960,7 @@ var attrs4 = []Attr{
 	{Name: "CHLAUTH", Type: TEnum, Scope: "c", Default: "ENABLED", Enum: enum48, Alter: Yes, Display: Yes, PCF: "MQIA_CHLAUTH_RECORDS", ID: mqi.MQIA_CHLAUTH_RECORDS},
 	{Name: "CLWLDATA", Type: TString, Doc: "exit data", MaxLen: 32, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_WORKLOAD_DATA", ID: mqi.MQCA_CLUSTER_WORKLOAD_DATA},
 	{Name: "CLWLEXIT", Type: TString, Doc: "exit name", MaxLen: 128, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_WORKLOAD_EXIT", ID: mqi.MQCA_CLUSTER_WORKLOAD_EXIT},
-	{Name: "CLWLLEN", Type: TInt, Doc: "0..100 MB on z/OS", Default: "100", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_CLUSTER_WORKLOAD_LENGTH", ID: mqi.MQIA_CLUSTER_WORKLOAD_LENGTH},
+	{Name: "CLWLLEN", Type: TInt, Default: "100", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_CLUSTER_WORKLOAD_LENGTH", ID: mqi.MQIA_CLUSTER_WORKLOAD_LENGTH},
 	{Name: "CLWLMRUC", Type: TInt, Default: "999999999", Min: 1, Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_MRU_CHANNELS", ID: mqi.MQIA_CLWL_MRU_CHANNELS},
 	{Name: "CLWLUSEQ", Type: TEnum, Default: "LOCAL", Enum: enum49, Alter: Yes, Display: Yes, PCF: "MQIA_CLWL_USEQ", ID: mqi.MQIA_CLWL_USEQ},
 	{Name: "CMDEV", Type: TEnum, Default: "DISABLED", Enum: enum50, Alter: Yes, Display: Yes, PCF: "MQIA_COMMAND_EVENT", ID: mqi.MQIA_COMMAND_EVENT},
@@ -1968,13 +1968,13 @@ var attrs4 = []Attr{
 	{Name: "COMMANDQ", Type: TName, Scope: "c", Doc: "command queue name", Default: "SYSTEM.ADMIN.COMMAND.QUEUE", MaxLen: 48, Display: Yes, PCF: "MQCA_COMMAND_INPUT_Q_NAME", ID: mqi.MQCA_COMMAND_INPUT_Q_NAME},
 	{Name: "CONFIGEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_CONFIGURATION_EVENT", ID: mqi.MQIA_CONFIGURATION_EVENT},
 	{Name: "CONNAUTH", Type: TName, Scope: "c", Doc: "AUTHINFO object name of type IDPWOS or IDPWLDAP, or blank = no checks", Default: "SYSTEM.DEFAULT.AUTHINFO.IDPWOS", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_CONN_AUTH", ID: mqi.MQCA_CONN_AUTH},
-	{Name: "CRDATE", Type: TDate, Scope: "c", Doc: "yyyy-mm-dd", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
-	{Name: "CRTIME", Type: TTime, Scope: "c", Doc: "hh.mm.ss", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
+	{Name: "CRDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_CREATION_DATE", ID: mqi.MQCA_CREATION_DATE},
+	{Name: "CRTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_CREATION_TIME", ID: mqi.MQCA_CREATION_TIME},
 	{Name: "CUSTOM", Type: TString, Doc: "NAME(VALUE) pairs", MaxLen: 128, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
 	{Name: "DEADQ", Type: TName, Scope: "c,s2", Doc: "dead-letter queue name", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_DEAD_LETTER_Q_NAME", ID: mqi.MQCA_DEAD_LETTER_Q_NAME},
 	{Name: "DEFCLXQ", Type: TEnum, Default: "SCTQ", Enum: enum51, Alter: Yes, Display: Yes, PCF: "MQIA_DEF_CLUSTER_XMIT_Q_TYPE", ID: mqi.MQIA_DEF_CLUSTER_XMIT_Q_TYPE},
 	{Name: "DEFXMITQ", Type: TName, Scope: "c", Doc: "default transmission queue", MaxLen: 48, Alter: Yes, Display: Yes, PCF: "MQCA_DEF_XMIT_Q_NAME", ID: mqi.MQCA_DEF_XMIT_Q_NAME},
-	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Alter: Yes, Display: Yes, PCF: "MQCA_Q_MGR_DESC", ID: mqi.MQCA_Q_MGR_DESC},
+	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Alter: Yes, Display: Yes, PCF: "MQCA_Q_MGR_DESC", ID: mqi.MQCA_Q_MGR_DESC},
 	{Name: "DISTL", Type: TEnum, Scope: "c", Default: "YES", Enum: enum52, Display: Yes, PCF: "MQIA_DIST_LISTS", ID: mqi.MQIA_DIST_LISTS},
 	{Name: "GROUPUR", Type: TEnum, Scope: "s4", Default: "DISABLED", Enum: enum53, Alter: Yes, Display: Yes, PCF: "MQIA_GROUP_UR", ID: mqi.MQIA_GROUP_UR, ZOS: true},
 	{Name: "IGQ", Type: TEnum, Scope: "s4", Default: "DISABLED", Enum: enum54, Alter: Yes, Display: Yes, PCF: "MQIA_INTRA_GROUP_QUEUING", ID: mqi.MQIA_INTRA_GROUP_QUEUING, ZOS: true},
@@ -2040,13 +2040,13 @@ var attrs4 = []Attr{
 	{Name: "TRIGINT", Type: TInt, Default: "999999999", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_INTERVAL", ID: mqi.MQIA_TRIGGER_INTERVAL},
 	{Name: "VERSION", Type: TString, Scope: "c", Doc: "VVRRMMFF, for example 09040200", Default: "09040100", MaxLen: 8, Display: Yes, PCF: "MQCA_VERSION", ID: mqi.MQCA_VERSION},
 	{Name: "XRCAP", Type: TEnum, Default: "YES", Enum: enum43, Display: Yes, PCF: "MQIA_XR_CAPABILITY", ID: mqi.MQIA_XR_CAPABILITY},
-	{Name: "CHINIT", Type: TGroup, Doc: "DISPLAY only: distributed queuing attributes", Display: Selector, PCF: "MQIACF_Q_MGR_DQM", ID: mqi.MQIACF_Q_MGR_DQM},
-	{Name: "CLUSTER", Type: TGroup, Doc: "DISPLAY only: cluster attributes", Display: Selector, PCF: "MQIACF_Q_MGR_CLUSTER", ID: mqi.MQIACF_Q_MGR_CLUSTER},
+	{Name: "CHINIT", Type: TGroup, Doc: "distributed queuing attributes", Display: Selector, PCF: "MQIACF_Q_MGR_DQM", ID: mqi.MQIACF_Q_MGR_DQM},
+	{Name: "CLUSTER", Type: TGroup, Doc: "cluster attributes", Display: Selector, PCF: "MQIACF_Q_MGR_CLUSTER", ID: mqi.MQIACF_Q_MGR_CLUSTER},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, qmgr name, *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
-	{Name: "EVENT", Type: TGroup, Doc: "DISPLAY only: event control: AUTHOREV BRIDGEEV CHLEV CMDEV CONFIGEV INHIBTEV LOCALEV LOGGEREV PERFMEV REMOTEEV SSLEV STRSTPEV", Display: Selector, PCF: "MQIACF_Q_MGR_EVENT", ID: mqi.MQIACF_Q_MGR_EVENT},
+	{Name: "EVENT", Type: TGroup, Doc: "event control: AUTHOREV BRIDGEEV CHLEV CMDEV CONFIGEV INHIBTEV LOCALEV LOGGEREV PERFMEV REMOTEEV SSLEV STRSTPEV", Display: Selector, PCF: "MQIACF_Q_MGR_EVENT", ID: mqi.MQIACF_Q_MGR_EVENT},
 	{Name: "FORCE", Type: TFlag, Doc: "force the change although objects are open / messages in doubt", Enum: enum34, Alter: Option, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
-	{Name: "PUBSUB", Type: TGroup, Doc: "DISPLAY only: publish/subscribe attributes", Display: Selector, PCF: "MQIACF_Q_MGR_PUBSUB", ID: mqi.MQIACF_Q_MGR_PUBSUB},
-	{Name: "SYSTEM", Type: TGroup, Doc: "DISPLAY only: queue manager system attributes", Display: Selector, PCF: "MQIACF_Q_MGR_SYSTEM", ID: mqi.MQIACF_Q_MGR_SYSTEM},
+	{Name: "PUBSUB", Type: TGroup, Doc: "publish/subscribe attributes", Display: Selector, PCF: "MQIACF_Q_MGR_PUBSUB", ID: mqi.MQIACF_Q_MGR_PUBSUB},
+	{Name: "SYSTEM", Type: TGroup, Doc: "queue manager system attributes", Display: Selector, PCF: "MQIACF_Q_MGR_SYSTEM", ID: mqi.MQIACF_Q_MGR_SYSTEM},
 }
 
 // TOPIC
@@ -2054,7 +2054,7 @@ var attrs5 = []Attr{
 	{Name: "TOPIC", Type: TName, Scope: "s0,s2", Doc: "topic object name", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_TOPIC_NAME", ID: mqi.MQCA_TOPIC_NAME, Positional: true, Required: true},
 	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "LOCAL", Enum: enum81, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIA_TOPIC_TYPE", ID: mqi.MQIA_TOPIC_TYPE},
 	{Name: "TOPICSTR", Type: TString, Scope: "s0,s2", Doc: "topic string; mandatory, not alterable later; unique on the queue manager", MaxLen: 10240, Define: Yes, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
-	{Name: "DESCR", Type: TString, Scope: "c", Doc: "text", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_TOPIC_DESC", ID: mqi.MQCA_TOPIC_DESC},
+	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_TOPIC_DESC", ID: mqi.MQCA_TOPIC_DESC},
 	{Name: "CLUSTER", Type: TName, Scope: "s2", Doc: "cluster name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CLROUTE", Type: TEnum, Scope: "s2", Default: "DIRECT", Enum: enum82, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CLUSTER_PUB_ROUTE", ID: mqi.MQIA_CLUSTER_PUB_ROUTE},
 	{Name: "DURSUB", Type: TEnum, Scope: "s0,s2", Default: "ASPARENT", Enum: enum83, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_DURABLE_SUB", ID: mqi.MQIA_DURABLE_SUB},
@@ -2084,7 +2084,7 @@ var attrs5 = []Attr{
 	{Name: "CLUSTIME", Type: TTime, Doc: "cluster topics only", Display: Yes, PCF: "MQCA_CLUSTER_TIME", ID: mqi.MQCA_CLUSTER_TIME},
 	{Name: "QMID", Type: TString, Doc: "cluster topics only", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "CLUSINFO", Type: TGroup, Doc: "DISPLAY only: also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
+	{Name: "CLUSINFO", Type: TGroup, Doc: "also show what the repository knows about matching cluster objects", Display: Selector, PCF: "MQIACF_CLUSTER_INFO", ID: mqi.MQIACF_CLUSTER_INFO},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_TOPIC_NAME", ID: mqi.MQCACF_FROM_TOPIC_NAME},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
@@ -2124,17 +2124,17 @@ var attrs6 = []Attr{
 	{Name: "CMDSCOPE", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TString, Doc: "object whose values stand for those left out", MaxLen: 10240, Define: Option, PCF: "MQCACF_FROM_SUB_NAME", ID: mqi.MQCACF_FROM_SUB_NAME},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
-	{Name: "SUMMARY", Type: TGroup, Doc: "DISPLAY only: the short set of attributes", Display: Selector, PCF: "MQIACF_SUB_SUMMARY", ID: mqi.MQIACF_SUB_SUMMARY},
+	{Name: "SUMMARY", Type: TGroup, Doc: "the short set of attributes", Display: Selector, PCF: "MQIACF_SUB_SUMMARY", ID: mqi.MQIACF_SUB_SUMMARY},
 }
 
 // LISTENER
 var attrs7 = []Attr{
-	{Name: "LISTENER", Type: TName, Scope: "c", Doc: "listener name (synonym LSTR)", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_LISTENER_NAME", ID: mqi.MQCACH_LISTENER_NAME, Positional: true, Required: true},
+	{Name: "LISTENER", Type: TName, Scope: "c", Doc: "listener name", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_LISTENER_NAME", ID: mqi.MQCACH_LISTENER_NAME, Positional: true, Required: true},
 	{Name: "CONTROL", Type: TEnum, Scope: "c", Default: "MANUAL", Enum: enum110, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LISTENER_CONTROL", ID: mqi.MQIACH_LISTENER_CONTROL},
 	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
 	{Name: "PORT", Type: TInt, Scope: "c", Doc: "0 on the default object means 1414", Default: "0", Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
 	{Name: "IPADDR", Type: TString, Scope: "c", Doc: "IPv4, IPv6 or host name; blank = all addresses", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_IP_ADDRESS", ID: mqi.MQCACH_IP_ADDRESS},
-	{Name: "BACKLOG", Type: TInt, Scope: "c", Doc: "0..999999999; 0 = system default (100 on Linux, shown by LSSTATUS)", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BACKLOG", ID: mqi.MQIACH_BACKLOG},
+	{Name: "BACKLOG", Type: TInt, Scope: "c", Doc: "0 = system default (100 on Linux, shown by LSSTATUS)", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BACKLOG", ID: mqi.MQIACH_BACKLOG},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LISTENER_DESC", ID: mqi.MQCACH_LISTENER_DESC},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -2144,7 +2144,7 @@ var attrs7 = []Attr{
 
 // PROCESS
 var attrs8 = []Attr{
-	{Name: "PROCESS", Type: TName, Doc: "synonym PRO", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_PROCESS_NAME", ID: mqi.MQCA_PROCESS_NAME, Positional: true, Required: true},
+	{Name: "PROCESS", Type: TName, MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_PROCESS_NAME", ID: mqi.MQCA_PROCESS_NAME, Positional: true, Required: true},
 	{Name: "APPLTYPE", Type: TIntOrEnum, Default: "UNIX", Min: 65536, Max: 999999999, Enum: enum112, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
 	{Name: "APPLICID", Type: TString, Doc: "program to start", MaxLen: 256, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_APPL_ID", ID: mqi.MQCA_APPL_ID},
 	{Name: "ENVRDATA", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_ENV_DATA", ID: mqi.MQCA_ENV_DATA},
@@ -2160,7 +2160,7 @@ var attrs8 = []Attr{
 
 // NAMELIST
 var attrs9 = []Attr{
-	{Name: "NAMELIST", Type: TName, Scope: "s2", Doc: "synonym NL", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_NAMELIST_NAME", ID: mqi.MQCA_NAMELIST_NAME, Positional: true, Required: true},
+	{Name: "NAMELIST", Type: TName, Scope: "s2", MaxLen: 48, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCA_NAMELIST_NAME", ID: mqi.MQCA_NAMELIST_NAME, Positional: true, Required: true},
 	{Name: "NAMCOUNT", Type: TInt, Default: "0", Max: 256, Display: Yes, PCF: "MQIA_NAME_COUNT", ID: mqi.MQIA_NAME_COUNT},
 	{Name: "NAMES", Type: TListName, Scope: "s2", Doc: "up to 256 names; NAMES() gives an empty list", MaxLen: 48, MaxItems: 256, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_NAMES", ID: mqi.MQCA_NAMES},
 	{Name: "DESCR", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_NAMELIST_DESC", ID: mqi.MQCA_NAMELIST_DESC},
@@ -2374,7 +2374,7 @@ var attrs19 = []Attr{
 	{Name: "QTIME", Type: TPair, Doc: "short,long; ( , ) when monitoring off; 999999999 = too large", Display: Yes, PCF: "MQIACF_Q_TIME_INDICATOR", ID: mqi.MQIACF_Q_TIME_INDICATOR},
 	{Name: "UNCOM", Type: TIntOrEnum, Scope: "c", Max: 9223372036854775807, Enum: enum146, Display: Yes, PCF: "MQIACF_UNCOMMITTED_MSGS", ID: mqi.MQIACF_UNCOMMITTED_MSGS},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum147, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "MONITOR", Type: TGroup, Doc: "DISPLAY only: the monitoring fields LGETDATE LGETTIME LPUTDATE LPUTTIME MONQ MSGAGE QTIME", Display: Selector},
+	{Name: "MONITOR", Type: TGroup, Doc: "the monitoring fields LGETDATE LGETTIME LPUTDATE LPUTTIME MONQ MSGAGE QTIME", Display: Selector},
 }
 
 // QSTATUS TYPE(HANDLE)
@@ -2404,7 +2404,7 @@ var attrs20 = []Attr{
 
 // CHSTATUS
 var attrs21 = []Attr{
-	{Name: "CHANNEL", Type: TName, Syn: []string{"CHSTATUS"}, Scope: "c", Doc: "synonym CHS", MaxLen: 20, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true, Generic: true},
+	{Name: "CHANNEL", Type: TName, Syn: []string{"CHSTATUS"}, Scope: "c", MaxLen: 20, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true, Generic: true},
 	{Name: "CHLTYPE", Type: TEnum, Scope: "c", Enum: enum156, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE},
 	{Name: "AMQPKA", Type: TInt, Doc: "AMQP keep alive", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_AMQP_KEEP_ALIVE", ID: mqi.MQIACH_AMQP_KEEP_ALIVE},
 	{Name: "BATCHES", Type: TInt, Scope: "c", Doc: "completed batches", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_BATCHES", ID: mqi.MQIACH_BATCHES},
@@ -2472,7 +2472,7 @@ var attrs21 = []Attr{
 
 // TPSTATUS TYPE(TOPIC)
 var attrs22 = []Attr{
-	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and # (TPS synonym)", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
+	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and #", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
 	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "TOPIC", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "ADMIN", Type: TName, Scope: "s0", Doc: "administrative topic object name at this node, blank if none", MaxLen: 48, Display: Yes, PCF: "MQCA_ADMIN_TOPIC_NAME", ID: mqi.MQCA_ADMIN_TOPIC_NAME},
 	{Name: "CLUSTER", Type: TName, Scope: "s2", Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
@@ -2500,7 +2500,7 @@ var attrs22 = []Attr{
 
 // TPSTATUS TYPE(SUB)
 var attrs23 = []Attr{
-	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and # (TPS synonym)", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
+	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and #", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
 	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "SUB", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "SUBID", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "SUBUSER", Type: TString, Scope: "s0", MaxLen: 12, Display: Yes, PCF: "MQCACF_SUB_USER_ID", ID: mqi.MQCACF_SUB_USER_ID},
@@ -2517,7 +2517,7 @@ var attrs23 = []Attr{
 
 // TPSTATUS TYPE(PUB)
 var attrs24 = []Attr{
-	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and # (TPS synonym)", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
+	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and #", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
 	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "PUB", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "LPUBDATE", Type: TDate, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_PUB_DATE", ID: mqi.MQCACF_LAST_PUB_DATE},
 	{Name: "LPUBTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_PUB_TIME", ID: mqi.MQCACF_LAST_PUB_TIME},
@@ -2528,7 +2528,7 @@ var attrs24 = []Attr{
 
 // SBSTATUS
 var attrs25 = []Attr{
-	{Name: "SUB", Type: TString, Syn: []string{"SBSTATUS"}, Scope: "s0,s2", Doc: "synonym SBS", MaxLen: 10240, Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME, Positional: true, Required: true, Generic: true},
+	{Name: "SUB", Type: TString, Syn: []string{"SBSTATUS"}, Scope: "s0,s2", MaxLen: 10240, Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME, Positional: true, Required: true, Generic: true},
 	{Name: "SUBID", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "ACTCONN", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
 	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum174, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
@@ -2596,7 +2596,7 @@ var attrs27 = []Attr{
 	{Name: "MEDIASZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MEDIA_LOG_SIZE", ID: mqi.MQIACF_MEDIA_LOG_SIZE},
 	{Name: "QMFSSZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_Q_MGR_FS_SIZE", ID: mqi.MQIACF_Q_MGR_FS_SIZE},
 	{Name: "QMFSUSE", Type: TInt, Max: 100, Display: Yes, PCF: "MQIACF_Q_MGR_FS_IN_USE", ID: mqi.MQIACF_Q_MGR_FS_IN_USE},
-	{Name: "QUORUM", Type: TString, Doc: "in-sync/total instances (PCF total: MQIACF_NHA_TOTAL_INSTANCES)", Display: Yes, PCF: "MQIACF_NHA_IN_SYNC_INSTANCES", ID: mqi.MQIACF_NHA_IN_SYNC_INSTANCES},
+	{Name: "QUORUM", Type: TString, Doc: "in-sync/total instances", Display: Yes, PCF: "MQIACF_NHA_IN_SYNC_INSTANCES", ID: mqi.MQIACF_NHA_IN_SYNC_INSTANCES},
 	{Name: "RECLOG", Type: TString, Display: Yes, PCF: "MQCACF_RESTART_LOG_EXTENT_NAME", ID: mqi.MQCACF_RESTART_LOG_EXTENT_NAME},
 	{Name: "RECSZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_RESTART_LOG_SIZE", ID: mqi.MQIACF_RESTART_LOG_SIZE},
 	{Name: "REUSESZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_REUSABLE_LOG_SIZE", ID: mqi.MQIACF_REUSABLE_LOG_SIZE},
@@ -2658,18 +2658,18 @@ var attrs30 = []Attr{
 	{Name: "CONNTAG", Type: TString, Scope: "c", Doc: "starts MQCT then connection id then qmgr id", MaxLen: 128, Display: Yes, PCF: "MQBACF_CONN_TAG", ID: mqi.MQBACF_CONN_TAG},
 	{Name: "DEFREADA", Type: TEnum, Enum: enum8, Display: Yes, PCF: "MQIA_DEF_READ_AHEAD", ID: mqi.MQIA_DEF_READ_AHEAD},
 	{Name: "DEST", Type: TName, Scope: "s0", Doc: "(TYPE HANDLE, subscription handle) destination", MaxLen: 48, Display: Yes, PCF: "MQCACF_DESTINATION", ID: mqi.MQCACF_DESTINATION},
-	{Name: "DESTQMGR", Type: TName, Scope: "s0", Doc: "(TYPE HANDLE)", MaxLen: 48, Display: Yes, PCF: "MQCACF_DESTINATION_Q_MGR", ID: mqi.MQCACF_DESTINATION_Q_MGR},
+	{Name: "DESTQMGR", Type: TName, Scope: "s0", Doc: "TYPE HANDLE", MaxLen: 48, Display: Yes, PCF: "MQCACF_DESTINATION_Q_MGR", ID: mqi.MQCACF_DESTINATION_Q_MGR},
 	{Name: "EXTURID", Type: TString, Scope: "c", Doc: "XA_FORMATID[] XA_GTRID[] XA_BQUAL[] on Multiplatforms", Display: Yes, PCF: "MQBACF_EXTERNAL_UOW_ID", ID: mqi.MQBACF_EXTERNAL_UOW_ID},
 	{Name: "HSTATE", Type: TEnum, Scope: "c", Enum: enum151, Display: Yes, PCF: "MQIACF_HANDLE_STATE", ID: mqi.MQIACF_HANDLE_STATE},
-	{Name: "OBJNAME", Type: TName, Scope: "c", Doc: "(TYPE HANDLE)", MaxLen: 48, Display: Yes, PCF: "MQCACF_OBJECT_NAME", ID: mqi.MQCACF_OBJECT_NAME},
+	{Name: "OBJNAME", Type: TName, Scope: "c", Doc: "TYPE HANDLE", MaxLen: 48, Display: Yes, PCF: "MQCACF_OBJECT_NAME", ID: mqi.MQCACF_OBJECT_NAME},
 	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum193, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
 	{Name: "OPENOPTS", Type: TListString, Scope: "c", Doc: "printed as MQOO_... constant names (TYPE HANDLE)", Display: Yes, PCF: "MQIACF_OPEN_OPTIONS", ID: mqi.MQIACF_OPEN_OPTIONS},
 	{Name: "QMURID", Type: TString, Scope: "c", Display: Yes, PCF: "MQBACF_Q_MGR_UOW_ID", ID: mqi.MQBACF_Q_MGR_UOW_ID},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum147, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "READA", Type: TEnum, Scope: "c", Enum: enum194, Display: Yes, PCF: "MQIA_READ_AHEAD", ID: mqi.MQIA_READ_AHEAD},
-	{Name: "SUBID", Type: THex, Scope: "s0", Doc: "(TYPE HANDLE)", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
-	{Name: "SUBNAME", Type: TString, Scope: "s0", Doc: "(TYPE HANDLE)", Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME},
-	{Name: "TOPICSTR", Type: TString, Scope: "s0", Doc: "(TYPE HANDLE)", Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
+	{Name: "SUBID", Type: THex, Scope: "s0", Doc: "TYPE HANDLE", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
+	{Name: "SUBNAME", Type: TString, Scope: "s0", Doc: "TYPE HANDLE", Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME},
+	{Name: "TOPICSTR", Type: TString, Scope: "s0", Doc: "TYPE HANDLE", Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
 	{Name: "UOWLOG", Type: TString, Doc: "log extent of first UOW record", Display: Yes, PCF: "MQCACF_UOW_LOG_EXTENT_NAME", ID: mqi.MQCACF_UOW_LOG_EXTENT_NAME},
 	{Name: "UOWLOGDA", Type: TDate, Display: Yes, PCF: "MQCACF_UOW_LOG_START_DATE", ID: mqi.MQCACF_UOW_LOG_START_DATE},
 	{Name: "UOWLOGTI", Type: TTime, Display: Yes, PCF: "MQCACF_UOW_LOG_START_TIME", ID: mqi.MQCACF_UOW_LOG_START_TIME},
@@ -2751,7 +2751,7 @@ var attrs33 = []Attr{
 
 // CHANNEL(SDR)
 var attrs34 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SDR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -2765,7 +2765,7 @@ var attrs34 = []Attr{
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
@@ -2808,7 +2808,7 @@ var attrs34 = []Attr{
 
 // CHANNEL(SVR)
 var attrs35 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -2822,7 +2822,7 @@ var attrs35 = []Attr{
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
@@ -2866,7 +2866,7 @@ var attrs35 = []Attr{
 
 // CHANNEL(RCVR)
 var attrs36 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RCVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -2910,7 +2910,7 @@ var attrs36 = []Attr{
 
 // CHANNEL(RQSTR)
 var attrs37 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RQSTR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -2962,7 +2962,7 @@ var attrs37 = []Attr{
 
 // CHANNEL(SVRCONN)
 var attrs38 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVRCONN", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -2970,7 +2970,7 @@ var attrs38 = []Attr{
 	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
 	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "MAXINST", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTANCES", ID: mqi.MQIACH_MAX_INSTANCES},
@@ -2997,7 +2997,7 @@ var attrs38 = []Attr{
 
 // CHANNEL(CLNTCONN)
 var attrs39 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLNTCONN", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "AFFINITY", Type: TEnum, Default: "PREFERRED", Enum: enum223, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CONNECTION_AFFINITY", ID: mqi.MQIACH_CONNECTION_AFFINITY},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
@@ -3036,7 +3036,7 @@ var attrs39 = []Attr{
 
 // CHANNEL(CLUSSDR)
 var attrs40 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSSDR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -3054,7 +3054,7 @@ var attrs40 = []Attr{
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
@@ -3096,7 +3096,7 @@ var attrs40 = []Attr{
 
 // CHANNEL(CLUSRCVR)
 var attrs41 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSRCVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -3115,7 +3115,7 @@ var attrs41 = []Attr{
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "0..9999 z/OS SVRCONN etc.", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
@@ -3162,7 +3162,7 @@ var attrs41 = []Attr{
 
 // CHANNEL(AMQP)
 var attrs42 = []Attr{
-	{Name: "CHANNEL", Type: TName, Scope: "c", Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "AMQP", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -3187,7 +3187,7 @@ var attrs42 = []Attr{
 
 // CHANNEL(MQTT)
 var attrs43 = []Attr{
-	{Name: "CHANNEL", Type: TName, Doc: "channel name max 20", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
+	{Name: "CHANNEL", Type: TName, MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
 	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Default: "MQTT", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "BACKLOG", Type: TInt, Default: "4096", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BACKLOG", ID: mqi.MQIACH_BACKLOG},
 	{Name: "JAASCFG", Type: TString, Doc: "name of a stanza in the JAAS configuration", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_JAAS_CONFIG", ID: mqi.MQCACH_JAAS_CONFIG},

@@ -338,3 +338,32 @@ func TestGeneratedFileIsCurrent(t *testing.T) {
 		t.Errorf("tables_gen.go is stale: run go generate ./internal/attr (%v)", err)
 	}
 }
+
+// The reference in docs/mqsc is that of the tables, without pages left over.
+func TestReferenceIsCurrent(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "run", "gendoc/main.go", dir).CombinedOutput(); err != nil {
+		t.Fatalf("generator: %v\n%s", err, out)
+	}
+	made, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const docs = "../../docs/mqsc"
+	kept, err := os.ReadDir(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(made) != len(kept) {
+		t.Errorf("%s holds %d pages, the tables make %d", docs, len(kept), len(made))
+	}
+	for _, e := range made {
+		want, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(docs, e.Name())); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is stale: run go generate ./internal/attr (%v)", e.Name(), err)
+		}
+	}
+}
