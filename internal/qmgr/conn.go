@@ -1,0 +1,196 @@
+package qmgr
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// ConnectOptions describe a connecting application, for its messages' context and for DISPLAY CONN.
+type ConnectOptions struct {
+	ApplName string
+	ApplType int32 // MQAT_*; 0 is MQAT_UNIX
+	ApplDesc string
+	PID, TID int
+	Channel  string
+	ConnName string
+	Options  int32 // MQCNO_*
+	// Internal marks the queue manager's own connections: accepted while quiescing, and not waited for.
+	Internal bool
+}
+
+// Conn is a connection: handles and at most one unit of work. Its verbs are meant for one goroutine at a time; a call
+// while another is in progress is refused with 2219. Break may come from anywhere.
+type Conn struct {
+	m    *Manager
+	id   mqi.ID
+	num  uint32
+	who  auth.Identity
+	opt  ConnectOptions
+	born time.Time
+
+	verb   sync.Mutex // held by the verb in progress
+	broken chan struct{}
+	once   sync.Once
+	end    mqi.RC // why broken; set before broken is closed
+	closed bool   // under verb
+
+	mu      sync.Mutex
+	handles map[Handle]*handle
+	last    Handle
+	work    *uow // the unit of work; changed by verbs only, under mu for those who look
+}
+
+// Connect makes a connection (MQCONN, MQCONNX). The caller has been authenticated.
+func (m *Manager) Connect(ctx context.Context, id auth.Identity, o ConnectOptions) (*Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, mqi.Wrap("MQCONN", m.opt.Name, mqi.MQRC_CONNECTION_BROKEN, err)
+	}
+	if o.ApplType == 0 {
+		o.ApplType = mqi.MQAT_UNIX
+	}
+	c := &Conn{m: m, id: m.newID("AMQC"), num: m.rt.connSeq.Add(1), who: id, opt: o, born: m.opt.Clock.Now(),
+		broken: make(chan struct{}), handles: map[Handle]*handle{}}
+	m.rt.mu.Lock()
+	defer m.rt.mu.Unlock()
+	switch {
+	case m.rt.stopping.Load():
+		return nil, mqi.E("MQCONN", m.opt.Name, mqi.MQRC_Q_MGR_STOPPING)
+	case m.rt.quiescing.Load() && !o.Internal:
+		return nil, mqi.E("MQCONN", m.opt.Name, mqi.MQRC_Q_MGR_QUIESCING)
+	}
+	m.rt.conns[c.num] = c
+	return c, nil
+}
+
+// ID is the connection identifier: "AMQC", queue manager, unique part.
+func (c *Conn) ID() mqi.ID { return c.id }
+
+// Identity is who connected.
+func (c *Conn) Identity() auth.Identity { return c.who }
+
+// Done is closed when the connection has been broken by the other side, an operator or the queue manager's end.
+func (c *Conn) Done() <-chan struct{} { return c.broken }
+
+// begin starts a verb; the caller must call c.verb.Unlock when err is nil.
+func (c *Conn) begin(op, object string) error {
+	if !c.verb.TryLock() {
+		select {
+		case <-c.broken:
+			return mqi.E(op, object, c.end)
+		default:
+		}
+		return mqi.E(op, object, mqi.MQRC_CALL_IN_PROGRESS)
+	}
+	select {
+	case <-c.broken:
+		c.verb.Unlock()
+		return mqi.E(op, object, c.end)
+	default:
+	}
+	if c.closed {
+		c.verb.Unlock()
+		return mqi.E(op, object, mqi.MQRC_HCONN_ERROR)
+	}
+	return nil
+}
+
+// Disconnect ends the connection in order (MQDISC): the unit of work is committed, handles are closed. When the commit
+// fails it warns with 2003, and the connection is gone all the same.
+func (c *Conn) Disconnect(ctx context.Context) error {
+	if err := c.begin("MQDISC", c.m.opt.Name); err != nil {
+		return err
+	}
+	defer c.verb.Unlock()
+	err := c.commitWork()
+	c.finish(ctx)
+	if err != nil {
+		return &mqi.Error{Op: "MQDISC", Object: c.m.opt.Name, CC: mqi.CCWarning, RC: mqi.MQRC_BACKED_OUT, Err: err}
+	}
+	return nil
+}
+
+// Break ends the connection as when it is lost: the unit of work is backed out. A verb in progress is told, and
+// Break returns after it has ended. It may be called more than once and by anyone but a verb of the same connection.
+func (c *Conn) Break() { c.breakWith(mqi.MQRC_CONNECTION_BROKEN) }
+
+func (c *Conn) breakWith(rc mqi.RC) {
+	c.once.Do(func() {
+		c.end = rc
+		close(c.broken)
+	})
+	c.verb.Lock()
+	defer c.verb.Unlock()
+	if c.closed {
+		return
+	}
+	c.backoutWork()
+	c.finish(context.Background())
+}
+
+// finish closes what is open and forgets the connection. The unit of work has ended.
+func (c *Conn) finish(ctx context.Context) {
+	c.closed = true
+	for _, h := range c.openHandles() {
+		c.closeHandle(context.WithoutCancel(ctx), h, mqi.MQCO_NONE)
+	}
+	rt := &c.m.rt
+	rt.mu.Lock()
+	delete(rt.conns, c.num)
+	close(rt.gone)
+	rt.gone = make(chan struct{})
+	rt.mu.Unlock()
+}
+
+func (c *Conn) openHandles() []*handle {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]*handle, 0, len(c.handles))
+	for _, h := range c.handles {
+		out = append(out, h)
+	}
+	return out
+}
+
+// handle finds an open handle.
+func (c *Conn) handle(op string, n Handle) (*handle, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if h := c.handles[n]; h != nil {
+		return h, nil
+	}
+	return nil, mqi.E(op, "", mqi.MQRC_HOBJ_ERROR)
+}
+
+// stopConn breaks the connection with that CONN value: the last eight bytes of its identifier in hex.
+func (m *Manager) stopConn(connID string) error {
+	for _, c := range m.connections() {
+		if strings.EqualFold(hex.EncodeToString(c.id[16:]), connID) {
+			c.Break()
+			return nil
+		}
+	}
+	return mqi.E("STOP CONN", connID, mqi.MQRC_HCONN_ERROR)
+}
+
+// storeReason maps what the store refused to the reason code of a verb.
+func storeReason(op, object string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrFull):
+		return mqi.Wrap(op, object, mqi.MQRC_RESOURCE_PROBLEM, err)
+	case errors.Is(err, store.ErrClosed):
+		return mqi.Wrap(op, object, mqi.MQRC_Q_MGR_STOPPING, err)
+	case errors.Is(err, store.ErrCorrupt):
+		return mqi.Wrap(op, object, mqi.MQRC_OBJECT_DAMAGED, err)
+	}
+	return mqi.Wrap(op, object, mqi.MQRC_UNEXPECTED_ERROR, err)
+}

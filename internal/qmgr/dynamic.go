@@ -1,0 +1,136 @@
+package qmgr
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// maxDynamicStar is the last position of '*' in DynamicQName: 15 characters must fit behind the 33rd.
+const maxDynamicStar = 33
+
+// dynamicName makes the name of a dynamic queue. A '*' is replaced by the unique part; what follows it must be blank.
+func dynamicName(pattern string, unique uint64) (string, mqi.RC) {
+	pattern = strings.TrimRight(strings.TrimRight(pattern, "\x00"), " ")
+	prefix, rest, star := strings.Cut(pattern, "*")
+	switch {
+	case pattern == "",
+		prefix != "" && !validName(prefix),
+		star && (len(prefix) >= maxDynamicStar || strings.Trim(rest, " \x00") != ""):
+		return "", mqi.MQRC_DYNAMIC_Q_NAME_ERROR
+	}
+	if !star {
+		return prefix, 0
+	}
+	return fmt.Sprintf("%s%015X", prefix, unique&(1<<60-1)), 0
+}
+
+// openDynamic creates a queue from a model and opens it.
+func (c *Conn) openDynamic(ctx context.Context, op string, h *handle, model *Object, od *mqi.OD) error {
+	d := model.Def()
+	deftype := d.Get("DEFTYPE")
+	if deftype != "PERMDYN" {
+		deftype = "TEMPDYN"
+	}
+	name, rc := dynamicName(od.DynamicQName, c.m.rt.idSeq.Add(1))
+	if rc != 0 {
+		return mqi.E(op, od.DynamicQName, rc)
+	}
+	o, err := c.m.createDynamic(ctx, d, name, deftype, c.who)
+	if err != nil {
+		return err
+	}
+	h.name = name
+	h.creator = true
+	h.res = &resolved{path: []*Object{o}, base: o, qName: name, qmName: c.m.opt.Name}
+	if err := c.bind(op, h); err != nil {
+		return err
+	}
+	od.ObjectName = name
+	od.ObjectQMgrName = c.m.opt.Name
+	c.resolvedNames(h, od)
+	return nil
+}
+
+// Close closes a handle (MQCLOSE), and with MQCO_DELETE or MQCO_DELETE_PURGE deletes a permanent dynamic queue. Wrong
+// options (2045, 2046) leave the handle open; a queue that cannot be deleted now (2055) stays, the handle does not.
+func (c *Conn) Close(ctx context.Context, n Handle, options int32) error {
+	if err := c.begin("MQCLOSE", ""); err != nil {
+		return err
+	}
+	defer c.verb.Unlock()
+	h, err := c.handle("MQCLOSE", n)
+	if err != nil {
+		return err
+	}
+	const known = mqi.MQCO_DELETE | mqi.MQCO_DELETE_PURGE | mqi.MQCO_KEEP_SUB | mqi.MQCO_REMOVE_SUB | mqi.MQCO_QUIESCE
+	if options&^known != 0 || bits(options&^mqi.MQCO_QUIESCE) > 1 {
+		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTIONS_ERROR)
+	}
+	return c.closeHandle(ctx, h, options)
+}
+
+// deftypeNow is the DEFTYPE of the handle's queue, "" when there is none.
+func (h *handle) deftypeNow() string {
+	if h.queue == nil || h.res.remote || len(h.res.path) > 1 {
+		return ""
+	}
+	return h.queue.cfg.Load().deftype
+}
+
+func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error {
+	del := options&(mqi.MQCO_DELETE|mqi.MQCO_DELETE_PURGE) != 0
+	deftype := h.deftypeNow()
+	switch {
+	case options&(mqi.MQCO_KEEP_SUB|mqi.MQCO_REMOVE_SUB) != 0:
+		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)
+	case del && deftype != "PERMDYN" && !(deftype == "TEMPDYN" && h.creator):
+		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)
+	}
+	q := h.queue
+	c.forget(h)
+	if q == nil {
+		return nil
+	}
+	q.detach(h)
+	switch {
+	case h.creator && deftype == "TEMPDYN":
+		return c.m.dropDynamic(ctx, q)
+	case del:
+		if rc := q.readyToDelete(options&mqi.MQCO_DELETE_PURGE != 0); rc != 0 {
+			return mqi.E("MQCLOSE", h.name, rc)
+		}
+		return c.m.dropDynamic(ctx, q)
+	}
+	return nil
+}
+
+func (c *Conn) forget(h *handle) {
+	c.mu.Lock()
+	delete(c.handles, h.num)
+	c.mu.Unlock()
+}
+
+// readyToDelete decides about MQCO_DELETE of a permanent dynamic queue: nothing uncommitted, and nothing at all
+// unless it is purged.
+func (q *Queue) readyToDelete(purge bool) mqi.RC {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.dead:
+		return mqi.MQRC_Q_DELETED
+	case q.uncom > 0, !purge && q.slab.used > 0:
+		return mqi.MQRC_Q_NOT_EMPTY
+	}
+	q.dead = true
+	return 0
+}
+
+// dropDynamic deletes a dynamic queue. Other handles answer 2052 from now on; what units of work in flight still hold
+// of it goes when they end.
+func (m *Manager) dropDynamic(ctx context.Context, q *Queue) error {
+	q.deleted()
+	return storeReason("MQCLOSE", q.obj.Name, m.deleteQueueObject(ctx, q.obj))
+}

@@ -1,0 +1,123 @@
+package qmgr
+
+import (
+	"sync/atomic"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// Handle is an object handle (Hobj) of one connection. 0 is never given out.
+type Handle int32
+
+// handle is an open object.
+type handle struct {
+	num     Handle
+	id      uint32 // unique in the manager, owner of browse locks
+	conn    *Conn
+	opts    int32 // as opened
+	name    string
+	objType int32
+	res     *resolved
+	queue   *Queue // where messages are put and got; nil when opened only to inquire or set
+	input   bool
+	browse  bool
+	output  bool
+	excl    bool
+	creator bool // created the temporary dynamic queue
+
+	changed atomic.Bool // 2041 from now on
+
+	// What follows is touched under queue.mu, but for saved, which is the connection's.
+	cur   cursor
+	lock  place // browse lock held, with its slot
+	lockS uint32
+	marks map[uint32]store.Seq
+	saved *savedContext
+}
+
+// cursor is a browse cursor. Once its message has left the queue it stands between two messages: slot is then the one
+// before (0: start of the list of that priority).
+type cursor struct {
+	at   place
+	slot uint32
+	gone bool
+}
+
+// savedContext is the context of the last message got through a SAVE_ALL_CONTEXT handle.
+type savedContext struct {
+	md    mqi.MD
+	valid bool
+}
+
+// check says whether the handle still leads where it did.
+func (h *handle) check() mqi.RC {
+	if h.changed.Load() {
+		return mqi.MQRC_OBJECT_CHANGED
+	}
+	return 0
+}
+
+// forceChanged marks every handle that was opened through o: it answers 2041 from now on.
+func (m *Manager) forceChanged(o *Object) {
+	m.eachHandle(func(h *handle) {
+		if h.res.through(o) {
+			h.changed.Store(true)
+		}
+	})
+}
+
+// openedVia counts the handles opened through an alias or remote definition.
+func (m *Manager) openedVia(name string) int {
+	n := 0
+	m.eachHandle(func(h *handle) {
+		for _, o := range h.res.path {
+			if o.Name == name && o.Queue == nil {
+				n++
+				break
+			}
+		}
+	})
+	return n
+}
+
+// attach counts the handle on its queue; the reason code says why it cannot be.
+func (q *Queue) attach(h *handle) mqi.RC {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.dead || q.obj.deleting.Load() {
+		return mqi.MQRC_UNKNOWN_OBJECT_NAME
+	}
+	if h.input {
+		if q.excl || h.excl && q.in > 0 {
+			return mqi.MQRC_OBJECT_IN_USE
+		}
+		q.in++
+		q.excl = h.excl
+	}
+	if h.output {
+		q.out++
+	}
+	q.handles[h] = struct{}{}
+	return 0
+}
+
+// detach forgets the handle with its cursor, lock and marks.
+func (q *Queue) detach(h *handle) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, there := q.handles[h]; !there {
+		return
+	}
+	delete(q.handles, h)
+	if h.input {
+		q.in--
+		q.excl = false
+	}
+	if h.output {
+		q.out--
+	}
+	q.unlock(h)
+	q.setCursor(h, cursor{})
+	h.marks = nil
+}

@@ -1,0 +1,281 @@
+package qmgr
+
+import (
+	"context"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+const (
+	putKnown = mqi.MQPMO_SYNCPOINT | mqi.MQPMO_NO_SYNCPOINT | mqi.MQPMO_DEFAULT_CONTEXT | mqi.MQPMO_NEW_MSG_ID |
+		mqi.MQPMO_NEW_CORREL_ID | mqi.MQPMO_PASS_IDENTITY_CONTEXT | mqi.MQPMO_PASS_ALL_CONTEXT |
+		mqi.MQPMO_SET_IDENTITY_CONTEXT | mqi.MQPMO_SET_ALL_CONTEXT | mqi.MQPMO_ALTERNATE_USER_AUTHORITY |
+		mqi.MQPMO_FAIL_IF_QUIESCING | mqi.MQPMO_NO_CONTEXT | mqi.MQPMO_LOGICAL_ORDER | mqi.MQPMO_ASYNC_RESPONSE |
+		mqi.MQPMO_SYNC_RESPONSE | mqi.MQPMO_RESOLVE_LOCAL_Q | mqi.MQPMO_WARN_IF_NO_SUBS_MATCHED |
+		mqi.MQPMO_RETAIN | mqi.MQPMO_MD_FOR_OUTPUT_ONLY | mqi.MQPMO_SCOPE_QMGR | mqi.MQPMO_SUPPRESS_REPLYTO |
+		mqi.MQPMO_NOT_OWN_SUBS
+
+	putContexts = mqi.MQPMO_DEFAULT_CONTEXT | mqi.MQPMO_NO_CONTEXT | mqi.MQPMO_PASS_IDENTITY_CONTEXT |
+		mqi.MQPMO_PASS_ALL_CONTEXT | mqi.MQPMO_SET_IDENTITY_CONTEXT | mqi.MQPMO_SET_ALL_CONTEXT
+)
+
+// Put puts a message (MQPUT). md gets the fields that the queue manager fills. The body must not be changed
+// afterwards. A completion with a warning is an *mqi.Error with CCWarning: the message has been put.
+func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	if err := c.begin("MQPUT", ""); err != nil {
+		return err
+	}
+	defer c.verb.Unlock()
+	h, err := c.handle("MQPUT", n)
+	if err != nil {
+		return err
+	}
+	return c.put("MQPUT", h, md, pmo, body)
+}
+
+// Put1 is open, put and close in one (MQPUT1).
+func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	if err := c.begin("MQPUT1", od.ObjectName); err != nil {
+		return err
+	}
+	defer c.verb.Unlock()
+	opts := int32(mqi.MQOO_OUTPUT)
+	for pm, oo := range map[int32]int32{
+		mqi.MQPMO_PASS_IDENTITY_CONTEXT:    mqi.MQOO_PASS_IDENTITY_CONTEXT,
+		mqi.MQPMO_PASS_ALL_CONTEXT:         mqi.MQOO_PASS_ALL_CONTEXT,
+		mqi.MQPMO_SET_IDENTITY_CONTEXT:     mqi.MQOO_SET_IDENTITY_CONTEXT,
+		mqi.MQPMO_SET_ALL_CONTEXT:          mqi.MQOO_SET_ALL_CONTEXT,
+		mqi.MQPMO_ALTERNATE_USER_AUTHORITY: mqi.MQOO_ALTERNATE_USER_AUTHORITY,
+		mqi.MQPMO_FAIL_IF_QUIESCING:        mqi.MQOO_FAIL_IF_QUIESCING,
+		mqi.MQPMO_RESOLVE_LOCAL_Q:          mqi.MQOO_RESOLVE_LOCAL_Q,
+	} {
+		if pmo.Options&pm != 0 {
+			opts |= oo
+		}
+	}
+	h, err := c.open(ctx, "MQPUT1", od, opts)
+	if err != nil {
+		return err
+	}
+	err = c.put("MQPUT1", h, md, pmo, body)
+	if e := c.closeHandle(ctx, h, mqi.MQCO_NONE); err == nil {
+		err = e
+	}
+	return err
+}
+
+// checkPutOptions checks MQPMO_* for themselves and against the handle.
+func (c *Conn) checkPutOptions(h *handle, pmo *mqi.PMO) mqi.RC {
+	o := pmo.Options
+	switch {
+	case pmo.Version < 1 || pmo.Version > 3:
+		return mqi.MQRC_PMO_ERROR
+	case o&^putKnown != 0,
+		bits(o&(mqi.MQPMO_SYNCPOINT|mqi.MQPMO_NO_SYNCPOINT)) > 1,
+		bits(o&(mqi.MQPMO_ASYNC_RESPONSE|mqi.MQPMO_SYNC_RESPONSE)) > 1,
+		bits(o&putContexts) > 1:
+		return mqi.MQRC_OPTIONS_ERROR
+	case pmo.Version >= 3 && (pmo.Action < mqi.MQACTP_NEW || pmo.Action > mqi.MQACTP_REPORT):
+		return mqi.MQRC_ACTION_ERROR
+	case h.opts&mqi.MQOO_OUTPUT == 0:
+		return mqi.MQRC_NOT_OPEN_FOR_OUTPUT
+	case h.queue == nil:
+		return mqi.MQRC_HOBJ_ERROR
+	case o&mqi.MQPMO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load():
+		return mqi.MQRC_Q_MGR_QUIESCING
+	}
+	return 0
+}
+
+// put is the body of MQPUT and MQPUT1, in the order of checks of facts/mqi.md §5.
+func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	fail := func(rc mqi.RC) error { return mqi.E(op, h.name, rc) }
+	if md.Version < 1 || md.Version > 2 {
+		return fail(mqi.MQRC_MD_ERROR)
+	}
+	if rc := c.checkPutOptions(h, pmo); rc != 0 {
+		return fail(rc)
+	}
+	head := &msgHead{md: *md}
+	if pmo.Options&mqi.MQPMO_MD_FOR_OUTPUT_ONLY != 0 {
+		head.md = mqi.DefaultMD()
+		head.md.Version = md.Version
+	}
+	if rc := c.setContext(h, &head.md, pmo); rc != 0 {
+		return fail(rc)
+	}
+	warn, rc := checkPutMD(&head.md)
+	if rc == 0 {
+		rc = h.check()
+	}
+	if rc == 0 {
+		rc = h.res.putAllowed()
+	}
+	if rc == 0 {
+		rc = c.checkLength(h, len(body))
+	}
+	if rc == 0 {
+		rc = c.complete(h, head, pmo)
+	}
+	if rc != 0 {
+		return fail(rc)
+	}
+	if err := c.deliver(op, h, head, pmo, body); err != nil {
+		return err
+	}
+	output(md, &head.md)
+	pmo.ResolvedQName, pmo.ResolvedQMgrName = h.res.qName, h.res.qmName
+	if pmo.Options&mqi.MQPMO_RESOLVE_LOCAL_Q != 0 {
+		pmo.ResolvedQName, pmo.ResolvedQMgrName = h.res.base.Name, c.m.opt.Name
+	}
+	if warn != 0 {
+		return mqi.Warn(op, h.name, warn)
+	}
+	return nil
+}
+
+// putAllowed checks PUT(DISABLED) of every definition in the path.
+func (r *resolved) putAllowed() mqi.RC {
+	for _, o := range r.path {
+		if o.Def().Get("PUT") == "DISABLED" {
+			return mqi.MQRC_PUT_INHIBITED
+		}
+	}
+	return 0
+}
+
+// checkLength compares with MAXMSGL of the queue and the queue manager. On a transmission queue room is left for the
+// header.
+func (c *Conn) checkLength(h *handle, n int) mqi.RC {
+	if h.res.remote {
+		n += mqi.MQ_MSG_HEADER_LENGTH
+	}
+	switch {
+	case n > h.queue.cfg.Load().maxMsgL:
+		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
+	case n > numAttr(c.m.qmgrDef(), "MAXMSGL", 4194304):
+		return mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
+	}
+	return 0
+}
+
+// complete fills what the queue manager decides: identifiers, defaults of the queue, expiry, delivery priority.
+func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
+	md := &head.md
+	now := c.m.opt.Clock.Now()
+	first, cfg := h.res.first(), h.queue.cfg.Load()
+	if pmo.Options&mqi.MQPMO_NEW_MSG_ID != 0 || md.MsgID.IsZero() {
+		md.MsgID = c.m.newID("AMQ ")
+	}
+	if pmo.Options&mqi.MQPMO_NEW_CORREL_ID != 0 {
+		md.CorrelID = c.m.newID("AMQ ")
+	}
+	if md.Priority == mqi.MQPRI_PRIORITY_AS_Q_DEF {
+		md.Priority = int32(numAttr(first, "DEFPRTY", 0))
+	}
+	if md.Persistence == mqi.MQPER_PERSISTENCE_AS_Q_DEF {
+		md.Persistence = mqi.MQPER_NOT_PERSISTENT
+		if first.Get("DEFPSIST") == "YES" {
+			md.Persistence = mqi.MQPER_PERSISTENT
+		}
+	}
+	if md.Persistence == mqi.MQPER_PERSISTENT && cfg.deftype == "TEMPDYN" {
+		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
+	}
+	if md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
+		md.CodedCharSetID = int32(numAttr(c.m.qmgrDef(), "CCSID", 1208))
+	}
+	c.replyTo(md)
+	if md.Version < 2 {
+		md.GroupID, md.MsgSeqNumber, md.Offset, md.MsgFlags, md.OriginalLength = mqi.ID{}, 1, 0, 0, -1
+	} else if md.MsgFlags&(mqi.MQMF_MSG_IN_GROUP|mqi.MQMF_LAST_MSG_IN_GROUP|mqi.MQMF_SEGMENT|
+		mqi.MQMF_LAST_SEGMENT|mqi.MQMF_SEGMENTATION_ALLOWED) == 0 {
+		md.GroupID = mqi.ID{}
+	} else if md.GroupID.IsZero() {
+		md.GroupID = c.m.newID("AMQ ")
+	}
+	md.BackoutCount = 0
+	head.putNanos = now.UnixNano()
+	head.expire = expiryAt(now, md.Expiry)
+	head.deliver = uint8(md.Priority)
+	if cfg.fifo {
+		head.deliver = cfg.defPrty
+	}
+	return 0
+}
+
+// replyTo fills ReplyToQMgr, through a reply-to alias when ReplyToQ names a remote definition.
+func (c *Conn) replyTo(md *mqi.MD) {
+	if md.ReplyToQ == "" || md.ReplyToQMgr != "" {
+		return
+	}
+	md.ReplyToQMgr = c.m.opt.Name
+	if o := c.m.lookup(ClassQueue, md.ReplyToQ); o != nil && o.Def().Kind == "QREMOTE" {
+		if d := o.Def(); d.Get("RNAME") != "" {
+			md.ReplyToQ = d.Get("RNAME")
+			if q := d.Get("RQMNAME"); q != "" {
+				md.ReplyToQMgr = q
+			}
+		}
+	}
+}
+
+// output copies to the caller what a put returns.
+func output(to, from *mqi.MD) {
+	to.MsgID, to.CorrelID = from.MsgID, from.CorrelID
+	to.Priority, to.Persistence = from.Priority, from.Persistence
+	to.CodedCharSetID = from.CodedCharSetID
+	to.UserIdentifier, to.AccountingToken, to.ApplIdentityData = from.UserIdentifier, from.AccountingToken,
+		from.ApplIdentityData
+	to.PutApplType, to.PutApplName, to.PutDate, to.PutTime, to.ApplOriginData = from.PutApplType, from.PutApplName,
+		from.PutDate, from.PutTime, from.ApplOriginData
+	if to.Version >= 2 {
+		to.GroupID, to.MsgSeqNumber, to.Offset, to.MsgFlags = from.GroupID, from.MsgSeqNumber, from.Offset, from.MsgFlags
+	}
+}
+
+// deliver gives the message its place, in the connection's unit of work or in one of its own.
+func (c *Conn) deliver(op string, h *handle, head *msgHead, pmo *mqi.PMO, body []byte) error {
+	sync := pmo.Options&mqi.MQPMO_SYNCPOINT != 0
+	var reports []*report
+	if !h.res.remote { // confirmation of arrival is the destination's
+		reports = c.m.arrivalReports(head, body)
+	}
+	if sync {
+		if rc := c.room(1 + len(reports)); rc != 0 {
+			return mqi.E(op, h.name, rc)
+		}
+	}
+	u := &uow{}
+	if sync {
+		u = c.begun()
+	}
+	if h.res.remote {
+		head, body = c.m.envelope(h.res, head, body)
+	}
+	if rc := c.m.enqueue(u, h.queue, head, body, c.num); rc != 0 {
+		return mqi.E(op, h.name, rc)
+	}
+	for _, r := range reports {
+		c.m.sendReport(u, r)
+	}
+	if sync {
+		u.n += 1 + len(reports)
+		return nil
+	}
+	return storeReason(op, h.name, c.m.commit(u))
+}
+
+// enqueue puts a finished message on a local queue as part of u.
+func (m *Manager) enqueue(u *uow, q *Queue, head *msgHead, body []byte, owner uint32) mqi.RC {
+	n := newMsg{prio: min(head.deliver, 9), mid: hashID(&head.md.MsgID), cid: hashID(&head.md.CorrelID), size: len(body),
+		expire: head.expire, pers: head.md.Persistence == mqi.MQPER_PERSISTENT, report: wantsReport(head.md.Report),
+		owner: owner, now: m.opt.Clock.Now()}
+	slot, seq, rc := q.reserve(&n)
+	if rc != 0 {
+		return rc
+	}
+	u.put(q, slot, seq, store.Rec{Head: encodeHead(head), Body: body, Persistent: n.pers})
+	return 0
+}

@@ -1,0 +1,207 @@
+package qmgr
+
+import (
+	"strconv"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// roKnown are the report options there are. The masks say what happens to the others.
+const roKnown = mqi.MQRO_EXCEPTION_WITH_FULL_DATA | mqi.MQRO_EXPIRATION_WITH_FULL_DATA | mqi.MQRO_COA_WITH_FULL_DATA |
+	mqi.MQRO_COD_WITH_FULL_DATA | mqi.MQRO_PAN | mqi.MQRO_NAN | mqi.MQRO_ACTIVITY | mqi.MQRO_PASS_MSG_ID |
+	mqi.MQRO_PASS_CORREL_ID | mqi.MQRO_DISCARD_MSG | mqi.MQRO_PASS_DISCARD_AND_EXPIRY
+
+// acctUnixNumericID is the type of an accounting token that holds a numeric user id (last byte of the token).
+const acctUnixNumericID = 6
+
+const mfKnown = mqi.MQMF_SEGMENTATION_ALLOWED | mqi.MQMF_SEGMENT | mqi.MQMF_LAST_SEGMENT | mqi.MQMF_MSG_IN_GROUP |
+	mqi.MQMF_LAST_MSG_IN_GROUP
+
+// checkPutMD checks a message descriptor for a put. It corrects what only earns a warning.
+func checkPutMD(md *mqi.MD) (warn, fail mqi.RC) {
+	switch t := md.MsgType; {
+	case t == mqi.MQMT_REQUEST, t == mqi.MQMT_REPLY, t == mqi.MQMT_REPORT, t == mqi.MQMT_DATAGRAM,
+		t == mqi.MQMT_MQE_FIELDS, t == mqi.MQMT_MQE_FIELDS_FROM_MQE,
+		t >= mqi.MQMT_APPL_FIRST && t <= mqi.MQMT_APPL_LAST:
+	default:
+		return 0, mqi.MQRC_MSG_TYPE_ERROR
+	}
+	switch {
+	case md.Expiry != mqi.MQEI_UNLIMITED && (md.Expiry <= 0 || md.Expiry > 999999999):
+		return 0, mqi.MQRC_EXPIRY_ERROR
+	case md.Feedback < 0 || md.Feedback > mqi.MQFB_APPL_LAST:
+		return 0, mqi.MQRC_FEEDBACK_ERROR
+	}
+	warn, fail = checkReport(md.Report)
+	if fail != 0 {
+		return 0, fail
+	}
+	switch p := md.Priority; {
+	case p == mqi.MQPRI_PRIORITY_AS_Q_DEF, p >= 0 && p <= 9:
+	case p > 9:
+		md.Priority = 9
+		warn = mqi.MQRC_PRIORITY_EXCEEDS_MAXIMUM
+	default:
+		return 0, mqi.MQRC_PRIORITY_ERROR
+	}
+	switch md.Persistence {
+	case mqi.MQPER_NOT_PERSISTENT, mqi.MQPER_PERSISTENT, mqi.MQPER_PERSISTENCE_AS_Q_DEF:
+	default:
+		return 0, mqi.MQRC_PERSISTENCE_ERROR
+	}
+	if rc := checkV2(md); rc != 0 {
+		return 0, rc
+	}
+	if md.ReplyToQ == "" && (md.MsgType == mqi.MQMT_REQUEST || md.Report&(mqi.MQRO_EXCEPTION|mqi.MQRO_EXPIRATION|
+		mqi.MQRO_COA|mqi.MQRO_COD|mqi.MQRO_PAN|mqi.MQRO_NAN|mqi.MQRO_ACTIVITY) != 0) {
+		return 0, mqi.MQRC_MISSING_REPLY_TO_Q
+	}
+	trimMD(md)
+	return warn, 0
+}
+
+func checkReport(r int32) (warn, fail mqi.RC) {
+	for _, base := range [...][2]int32{
+		{mqi.MQRO_EXCEPTION, mqi.MQRO_EXCEPTION_WITH_FULL_DATA}, {mqi.MQRO_EXPIRATION, mqi.MQRO_EXPIRATION_WITH_FULL_DATA},
+		{mqi.MQRO_COA, mqi.MQRO_COA_WITH_FULL_DATA}, {mqi.MQRO_COD, mqi.MQRO_COD_WITH_FULL_DATA},
+	} {
+		if r&base[1] != 0 && r&base[0] == 0 {
+			return 0, mqi.MQRC_REPORT_OPTIONS_ERROR
+		}
+	}
+	switch unknown := r &^ roKnown; {
+	case unknown == 0:
+		return 0, 0
+	case unknown&(mqi.MQRO_REJECT_UNSUP_MASK|mqi.MQRO_ACCEPT_UNSUP_IF_XMIT_MASK) != 0:
+		return 0, mqi.MQRC_REPORT_OPTIONS_ERROR
+	}
+	return mqi.MQRC_UNKNOWN_REPORT_OPTION, 0
+}
+
+// checkV2 checks the fields of version 2.
+func checkV2(md *mqi.MD) mqi.RC {
+	if md.Version < 2 {
+		return 0
+	}
+	switch {
+	case md.MsgFlags&mqi.MQMF_REJECT_UNSUP_MASK&^mfKnown != 0:
+		return mqi.MQRC_MSG_FLAGS_ERROR
+	case md.MsgSeqNumber < 1 || md.MsgSeqNumber > 999999999:
+		return mqi.MQRC_MSG_SEQ_NUMBER_ERROR
+	case md.Offset < 0 || md.Offset > 999999999:
+		return mqi.MQRC_OFFSET_ERROR
+	case md.OriginalLength < -1:
+		return mqi.MQRC_ORIGINAL_LENGTH_ERROR
+	}
+	return 0
+}
+
+// trimMD cuts character fields to the lengths of the structure.
+func trimMD(md *mqi.MD) {
+	for _, f := range [...]struct {
+		s *string
+		n int
+	}{
+		{&md.Format, 8}, {&md.ReplyToQ, 48}, {&md.ReplyToQMgr, 48}, {&md.UserIdentifier, 12}, {&md.ApplIdentityData, 32},
+		{&md.PutApplName, 28}, {&md.PutDate, 8}, {&md.PutTime, 8}, {&md.ApplOriginData, 4},
+	} {
+		*f.s = cut(*f.s, f.n)
+	}
+}
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// setContext gives the message its identity and origin context, after checking that the handle may have them so.
+func (c *Conn) setContext(h *handle, md *mqi.MD, pmo *mqi.PMO) mqi.RC {
+	const (
+		setAll   = mqi.MQOO_SET_ALL_CONTEXT
+		setID    = setAll | mqi.MQOO_SET_IDENTITY_CONTEXT
+		passAll  = setAll | mqi.MQOO_PASS_ALL_CONTEXT
+		passID   = setID | passAll | mqi.MQOO_PASS_IDENTITY_CONTEXT
+		contexts = putContexts
+	)
+	given := *md
+	c.identityContext(md)
+	c.originContext(md)
+	switch pmo.Options & contexts {
+	case mqi.MQPMO_NO_CONTEXT:
+		copyIdentity(md, &mqi.MD{})
+		copyOrigin(md, &mqi.MD{})
+	case mqi.MQPMO_SET_IDENTITY_CONTEXT:
+		if h.opts&setID == 0 {
+			return mqi.MQRC_NOT_OPEN_FOR_SET_IDENT
+		}
+		copyIdentity(md, &given)
+	case mqi.MQPMO_SET_ALL_CONTEXT:
+		if h.opts&setAll == 0 {
+			return mqi.MQRC_NOT_OPEN_FOR_SET_ALL
+		}
+		copyIdentity(md, &given)
+		copyOrigin(md, &given)
+	case mqi.MQPMO_PASS_IDENTITY_CONTEXT, mqi.MQPMO_PASS_ALL_CONTEXT:
+		all := pmo.Options&mqi.MQPMO_PASS_ALL_CONTEXT != 0
+		switch {
+		case all && h.opts&passAll == 0:
+			return mqi.MQRC_NOT_OPEN_FOR_PASS_ALL
+		case !all && h.opts&passID == 0:
+			return mqi.MQRC_NOT_OPEN_FOR_PASS_IDENT
+		}
+		from, rc := c.passed(Handle(pmo.Context))
+		if rc != 0 {
+			return rc
+		}
+		copyIdentity(md, from)
+		if all {
+			copyOrigin(md, from)
+		}
+	}
+	return 0
+}
+
+// passed returns the context saved by another handle of the connection.
+func (c *Conn) passed(n Handle) (*mqi.MD, mqi.RC) {
+	c.mu.Lock()
+	h := c.handles[n]
+	c.mu.Unlock()
+	switch {
+	case h == nil || h.opts&mqi.MQOO_SAVE_ALL_CONTEXT == 0:
+		return nil, mqi.MQRC_CONTEXT_HANDLE_ERROR
+	case h.saved == nil || !h.saved.valid:
+		return nil, mqi.MQRC_CONTEXT_NOT_AVAILABLE
+	}
+	return &h.saved.md, 0
+}
+
+func (c *Conn) identityContext(md *mqi.MD) {
+	md.UserIdentifier = cut(c.who.User, mqi.MQ_USER_ID_LENGTH)
+	md.AccountingToken = mqi.Account{}
+	if c.who.UID >= 0 {
+		uid := strconv.Itoa(c.who.UID)
+		md.AccountingToken[0] = byte(len(uid))
+		copy(md.AccountingToken[1:], uid)
+		md.AccountingToken[31] = acctUnixNumericID
+	}
+	md.ApplIdentityData = ""
+}
+
+func (c *Conn) originContext(md *mqi.MD) {
+	md.PutApplType = c.opt.ApplType
+	md.PutApplName = cut(c.opt.ApplName, mqi.MQ_PUT_APPL_NAME_LENGTH)
+	md.PutDate, md.PutTime = putDateTime(c.m.opt.Clock.Now())
+	md.ApplOriginData = ""
+}
+
+func copyIdentity(to, from *mqi.MD) {
+	to.UserIdentifier, to.AccountingToken, to.ApplIdentityData = from.UserIdentifier, from.AccountingToken,
+		from.ApplIdentityData
+}
+
+func copyOrigin(to, from *mqi.MD) {
+	to.PutApplType, to.PutApplName, to.PutDate, to.PutTime, to.ApplOriginData = from.PutApplType, from.PutApplName,
+		from.PutDate, from.PutTime, from.ApplOriginData
+}

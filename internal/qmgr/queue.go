@@ -1,0 +1,303 @@
+package qmgr
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// Queue is the running part of a local queue: the order of its messages, who waits for them, who has it open.
+//
+// A message takes its place when it is put, is seen by others when its unit of work is durable, and leaves the list when
+// the unit of work that took it is durable. mu is held for memory work only (LOCKS.md).
+type Queue struct {
+	m   *Manager
+	obj *Object
+	qid store.QID
+	cfg atomic.Pointer[queueCfg]
+
+	mu      sync.Mutex
+	slab    slab
+	lists   [10]list // by delivery priority
+	nextSeq store.Seq
+	got     int // messages taken by units of work in flight; not in CURDEPTH
+	uncom   int // uncommitted puts and gets
+	byMsg   *idIndex
+	byCor   *idIndex
+	wait    waiters
+	handles map[*handle]struct{}
+	in, out int
+	excl    bool
+	cursors map[uint32][]*handle
+	coop    map[uint32]coopMark
+	dead    bool  // deleted: handles answer 2052
+	soonest int64 // earliest expiry of any message, 0 when none expires (Unix milliseconds)
+
+	scanMin  int64  // earliest expiry seen by the scan under way
+	scanSlot uint32 // entry the scan looked at last
+
+	stats queueStats
+}
+
+// list is a doubly linked list through the slab.
+type list struct{ head, tail uint32 }
+
+// coopMark is a mark of the cooperating browsers.
+type coopMark struct {
+	seq   store.Seq
+	until int64 // Unix milliseconds
+}
+
+// deadMsg is a message that is to be discarded because its time is over.
+type deadMsg struct {
+	slot uint32
+	seq  store.Seq
+	loc  store.Loc
+	pers bool
+	rep  bool
+}
+
+// expireBatch bounds how many expired messages one hold of the lock meets.
+const expireBatch = 256
+
+func newQueue(m *Manager, o *Object, qid store.QID) *Queue {
+	q := &Queue{m: m, obj: o, qid: qid, nextSeq: 1, handles: map[*handle]struct{}{}}
+	q.wait.init()
+	q.cfg.Store(parseQueueCfg(o.Def()))
+	return q
+}
+
+// place is a position in delivery order.
+type place struct {
+	prio uint8
+	seq  store.Seq
+	set  bool
+}
+
+// behind reports whether e comes after p.
+func (p place) behind(e *entry) bool {
+	return !p.set || e.prio < p.prio || e.prio == p.prio && e.seq > p.seq
+}
+
+// newMsg is what reserve needs to know of a message.
+type newMsg struct {
+	prio     uint8
+	mid, cid uint32
+	size     int
+	expire   int64
+	pers     bool
+	report   bool
+	owner    uint32
+	now      time.Time
+}
+
+// reserve gives a message its place, uncommitted. The reason code is 0 or says why it cannot have one.
+func (q *Queue) reserve(n *newMsg) (slot uint32, seq store.Seq, rc mqi.RC) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	cfg := q.cfg.Load()
+	switch {
+	case q.dead:
+		return 0, 0, mqi.MQRC_Q_DELETED
+	case cfg.putInhibited:
+		return 0, 0, mqi.MQRC_PUT_INHIBITED
+	case q.depthLocked() >= cfg.maxDepth:
+		return 0, 0, mqi.MQRC_Q_FULL
+	}
+	seq = q.nextSeq
+	q.nextSeq++
+	e := entry{seq: seq, expire: n.expire, mid: n.mid, cid: n.cid, put: uint32(n.now.Unix()), size: uint32(n.size),
+		owner: n.owner, flags: fUncommitted, prio: n.prio}
+	if n.pers {
+		e.flags |= fPersistent
+	}
+	if n.report {
+		e.flags |= fReport
+	}
+	slot = q.link(&e)
+	q.uncom++
+	return slot, seq, 0
+}
+
+// link appends an entry to its list and the indexes.
+func (q *Queue) link(e *entry) uint32 {
+	slot := q.slab.alloc()
+	l := &q.lists[e.prio]
+	e.prev, e.next = l.tail, 0
+	*q.slab.at(slot) = *e
+	if l.tail != 0 {
+		q.slab.at(l.tail).next = slot
+	} else {
+		l.head = slot
+	}
+	l.tail = slot
+	if q.byMsg != nil {
+		q.byMsg.add(slot)
+	}
+	if q.byCor != nil {
+		q.byCor.add(slot)
+	}
+	if e.expire != 0 && (q.soonest == 0 || e.expire < q.soonest) {
+		q.soonest = e.expire
+	}
+	return slot
+}
+
+// unlink takes an entry out of everything that knows it.
+func (q *Queue) unlink(slot uint32) {
+	e := q.slab.at(slot)
+	if e.flags&fCursor != 0 {
+		q.moveCursors(slot, e.prev)
+	}
+	if q.byMsg != nil {
+		q.byMsg.remove(slot)
+	}
+	if q.byCor != nil {
+		q.byCor.remove(slot)
+	}
+	if e.flags&fCoop != 0 {
+		delete(q.coop, slot)
+	}
+	l := &q.lists[e.prio]
+	if e.prev != 0 {
+		q.slab.at(e.prev).next = e.next
+	} else {
+		l.head = e.next
+	}
+	if e.next != 0 {
+		q.slab.at(e.next).prev = e.prev
+	} else {
+		l.tail = e.prev
+	}
+	q.slab.release(slot)
+	if q.slab.used == 0 {
+		q.byMsg, q.byCor, q.soonest = nil, nil, 0
+	}
+}
+
+// show makes a reserved message visible, now that it is durable at loc, and serves a waiter.
+func (q *Queue) show(slot uint32, loc store.Loc, now time.Time) {
+	e := q.slab.at(slot)
+	e.loc = loc
+	e.flags &^= fUncommitted
+	e.owner = 0
+	q.uncom--
+	q.stats.put(now)
+	q.serve(slot)
+}
+
+// drop takes back a reserved message.
+func (q *Queue) drop(slot uint32) {
+	q.uncom--
+	q.unlink(slot)
+}
+
+// claim hides a message while a get is at work on it.
+func (q *Queue) claim(slot uint32) { q.slab.at(slot).flags |= fClaimed }
+
+// unclaim gives a claimed message back.
+func (q *Queue) unclaim(slot uint32) {
+	q.slab.at(slot).flags &^= fClaimed
+	q.serve(slot)
+}
+
+// take turns a claim into "got in a unit of work".
+func (q *Queue) take(slot uint32, owner uint32) {
+	e := q.slab.at(slot)
+	e.flags = e.flags&^(fClaimed|fLocked) | fGot
+	e.owner = owner
+	q.got++
+	q.uncom++
+}
+
+// restore gives back a message whose unit of work was backed out.
+func (q *Queue) restore(slot uint32) {
+	e := q.slab.at(slot)
+	e.flags &^= fGot
+	e.owner = 0
+	q.got--
+	q.uncom--
+	q.serve(slot)
+}
+
+// remove ends a message that was taken in a unit of work.
+func (q *Queue) remove(slot uint32) {
+	q.got--
+	q.uncom--
+	q.unlink(slot)
+}
+
+func (q *Queue) depthLocked() int { return q.slab.used - q.got }
+
+// depth is CURDEPTH: committed and uncommitted puts, without what units of work have taken.
+func (q *Queue) depth() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.depthLocked()
+}
+
+// opens counts the handles open for input and output (IPPROCS, OPPROCS).
+func (q *Queue) opens() (in, out int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.in, q.out
+}
+
+// inUse reports whether any handle is open.
+func (q *Queue) inUse() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.handles) > 0
+}
+
+// uncommitted reports whether a unit of work in flight has put to or got from the queue.
+func (q *Queue) uncommitted() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.uncom > 0
+}
+
+// defChanged takes over a new definition. Waiting gets end when the queue is now GET(DISABLED).
+func (q *Queue) defChanged(d *Def) {
+	cfg := parseQueueCfg(d)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.cfg.Store(cfg)
+	if cfg.getInhibited {
+		q.wait.endAll(waitResult{rc: mqi.MQRC_GET_INHIBITED})
+	}
+}
+
+// deleted ends the queue: its handles answer 2052 from now on, what no unit of work holds is forgotten.
+func (q *Queue) deleted() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dead = true
+	q.wait.endAll(waitResult{rc: mqi.MQRC_Q_DELETED})
+	q.each(func(slot uint32, e *entry) bool {
+		if e.flags&hidden == 0 {
+			q.unlink(slot)
+		}
+		return true
+	})
+}
+
+// forceChanged makes the handles answer 2041 from now on.
+func (q *Queue) forceChanged() { q.m.forceChanged(q.obj) }
+
+// each walks all entries in delivery order until fn says false; fn may unlink the entry.
+func (q *Queue) each(fn func(slot uint32, e *entry) bool) {
+	for p := len(q.lists) - 1; p >= 0; p-- {
+		for s := q.lists[p].head; s != 0; {
+			e := q.slab.at(s)
+			next := e.next
+			if !fn(s, e) {
+				return
+			}
+			s = next
+		}
+	}
+}

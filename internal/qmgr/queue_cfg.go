@@ -1,0 +1,48 @@
+package qmgr
+
+import (
+	"math"
+	"strconv"
+)
+
+// queueCfg are the attributes of a local queue that verbs ask for, parsed once per definition.
+type queueCfg struct {
+	maxDepth     int
+	maxMsgL      int
+	defPrty      uint8
+	defPersist   bool
+	fifo         bool
+	getInhibited bool
+	putInhibited bool
+	share        bool
+	defExcl      bool // DEFSOPT(EXCL)
+	deftype      string
+	xmitq        bool
+	npmHigh      bool
+}
+
+func parseQueueCfg(d *Def) *queueCfg {
+	return &queueCfg{
+		maxDepth:     numAttr(d, "MAXDEPTH", 5000),
+		maxMsgL:      numAttr(d, "MAXMSGL", 4194304),
+		defPrty:      uint8(min(numAttr(d, "DEFPRTY", 0), 9)),
+		defPersist:   d.Get("DEFPSIST") == "YES",
+		fifo:         d.Get("MSGDLVSQ") == "FIFO",
+		getInhibited: d.Get("GET") == "DISABLED",
+		putInhibited: d.Get("PUT") == "DISABLED",
+		share:        d.Get("SHARE") != "NO",
+		defExcl:      d.Get("DEFSOPT") == "EXCL",
+		deftype:      d.Get("DEFTYPE"),
+		xmitq:        d.Get("USAGE") == "XMITQ",
+		npmHigh:      d.Get("NPMCLASS") == "HIGH",
+	}
+}
+
+// numAttr reads a number that is never negative; anything else (a word, no such attribute) is alt.
+func numAttr(d *Def, key string, alt int) int {
+	v, err := strconv.ParseInt(d.Get(key), 10, 64)
+	if err != nil || v < 0 || v > math.MaxInt32 {
+		return alt
+	}
+	return int(v)
+}

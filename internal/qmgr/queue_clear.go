@@ -1,0 +1,50 @@
+package qmgr
+
+import (
+	"context"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// clear removes all messages (CLEAR QLOCAL). The queue must not be open (2042), and nothing on it may be uncommitted
+// (2055).
+func (q *Queue) clear(ctx context.Context) error {
+	for {
+		u := &uow{}
+		q.mu.Lock()
+		var rc mqi.RC
+		switch {
+		case q.dead:
+			rc = mqi.MQRC_Q_DELETED
+		case len(q.handles) > 0:
+			rc = mqi.MQRC_OBJECT_IN_USE
+		case q.uncom > 0:
+			rc = mqi.MQRC_Q_NOT_EMPTY
+		}
+		if rc == 0 {
+			q.each(func(slot uint32, e *entry) bool {
+				if e.flags&hidden == 0 {
+					u.get(getRef{q: q, slot: slot, seq: e.seq, pers: e.flags&fPersistent != 0})
+					q.take(slot, 0)
+				}
+				return len(u.gets) < clearBatch
+			})
+		}
+		q.mu.Unlock()
+		if rc != 0 {
+			return mqi.E("CLEAR QLOCAL", q.obj.Name, rc)
+		}
+		if len(u.gets) == 0 {
+			return nil
+		}
+		if err := q.m.commit(u); err != nil {
+			return storeReason("CLEAR QLOCAL", q.obj.Name, err)
+		}
+		if len(u.gets) < clearBatch {
+			return nil
+		}
+	}
+}
+
+// clearBatch bounds one unit of work of a clear.
+const clearBatch = 10000

@@ -1,0 +1,185 @@
+package qmgr
+
+import (
+	"encoding/binary"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// match is what a get asks of a message: the MQMD fields that MatchOptions puts in force.
+type match struct {
+	byMsg, byCor, byGroup, bySeq, byOffset, byToken bool
+
+	msgID, corID, groupID mqi.ID
+	mid, cid              uint32
+	seqNo, offset         int32
+	token                 mqi.Token
+	unmarked              bool // MQGMO_UNMARKED_BROWSE_MSG
+}
+
+// plain reports whether index entries alone answer the match (but for a collision of hashes).
+func (t *match) plain() bool {
+	return !t.byGroup && !t.bySeq && !t.byOffset && !t.unmarked && !t.byToken
+}
+
+// accepts checks the message's own descriptor.
+func (t *match) accepts(md *mqi.MD) bool {
+	return (!t.byMsg || t.msgID == md.MsgID) && (!t.byCor || t.corID == md.CorrelID) &&
+		(!t.byGroup || t.groupID == md.GroupID) && (!t.bySeq || t.seqNo == md.MsgSeqNumber) &&
+		(!t.byOffset || t.offset == md.Offset)
+}
+
+// search is one look through a queue for the next message that fits.
+type search struct {
+	h     *handle
+	match *match
+	after place
+	from  uint32 // slot to go on from without walking, 0: start of the queue
+	lock  bool   // locking browse
+	get   bool   // destructive
+	now   int64  // Unix milliseconds
+	dead  []deadMsg
+}
+
+// find returns the slot of the first message that fits, 0 when there is none (or when dead is full: look again).
+// Expired messages on the way are claimed and listed in s.dead.
+func (q *Queue) find(s *search) uint32 {
+	if s.match.byToken {
+		slot, seq := splitToken(s.match.token, q.qid)
+		if q.slab.valid(slot, seq) && q.fits(s, slot) {
+			return slot
+		}
+		return 0
+	}
+	switch x := q.indexFor(s.match); {
+	case x != nil:
+		h := s.match.cid
+		if x == q.byMsg {
+			h = s.match.mid
+		}
+		for slot := x.head[x.bucket(h)]; slot != 0 && len(s.dead) < expireBatch; {
+			next := x.next[slot]
+			if s.after.behind(q.slab.at(slot)) && q.fits(s, slot) {
+				return slot
+			}
+			slot = next
+		}
+		return 0
+	default:
+		return q.walk(s)
+	}
+}
+
+func (q *Queue) walk(s *search) uint32 {
+	top := len(q.lists) - 1
+	if s.after.set {
+		top = int(s.after.prio)
+	}
+	for p := top; p >= 0; p-- {
+		slot := q.lists[p].head
+		if s.from != 0 && p == top {
+			slot = q.slab.at(s.from).next
+		}
+		for slot != 0 && len(s.dead) < expireBatch {
+			e := q.slab.at(slot)
+			next := e.next
+			if s.after.behind(e) && q.fits(s, slot) {
+				return slot
+			}
+			slot = next
+		}
+	}
+	return 0
+}
+
+// indexFor picks the index a match can use, building it when the queue is deep enough to be worth it.
+func (q *Queue) indexFor(t *match) *idIndex {
+	switch {
+	case t.byMsg:
+		if q.byMsg == nil && q.slab.used >= indexFrom {
+			q.byMsg = newIDIndex(q, func(e *entry) uint32 { return e.mid })
+		}
+		return q.byMsg
+	case t.byCor:
+		if q.byCor == nil && q.slab.used >= indexFrom {
+			q.byCor = newIDIndex(q, func(e *entry) uint32 { return e.cid })
+		}
+		return q.byCor
+	}
+	return nil
+}
+
+// fits decides by the entry alone whether the search may have this message.
+func (q *Queue) fits(s *search, slot uint32) bool {
+	e := q.slab.at(slot)
+	if e.flags&hidden != 0 {
+		return false
+	}
+	if e.expire != 0 && e.expire <= s.now {
+		q.condemn(slot, &s.dead)
+		return false
+	}
+	t := s.match
+	if t.byMsg && t.mid != e.mid || t.byCor && t.cid != e.cid {
+		return false
+	}
+	if e.flags&fLocked != 0 && (s.get || s.lock) && e.owner != s.h.id {
+		return false
+	}
+	return !t.unmarked || !q.marked(s.h, slot, s.now)
+}
+
+// condemn claims an expired message and lists it for discard.
+func (q *Queue) condemn(slot uint32, dead *[]deadMsg) {
+	e := q.slab.at(slot)
+	e.flags |= fClaimed
+	*dead = append(*dead, deadMsg{slot: slot, seq: e.seq, loc: e.loc, pers: e.flags&fPersistent != 0,
+		rep: e.flags&fReport != 0})
+}
+
+// makeToken is MsgToken of a message: queue, slot and number. It means nothing after a restart.
+func makeToken(q store.QID, slot uint32, seq store.Seq) (t mqi.Token) {
+	binary.BigEndian.PutUint32(t[0:], uint32(q))
+	binary.BigEndian.PutUint32(t[4:], slot)
+	binary.BigEndian.PutUint64(t[8:], uint64(seq))
+	return t
+}
+
+func splitToken(t mqi.Token, q store.QID) (slot uint32, seq store.Seq) {
+	if binary.BigEndian.Uint32(t[0:]) != uint32(q) {
+		return 0, 0
+	}
+	return binary.BigEndian.Uint32(t[4:]), store.Seq(binary.BigEndian.Uint64(t[8:]))
+}
+
+// newMatch reads MatchOptions. With a version 1 GMO identifiers that are not zero must match.
+func newMatch(md *mqi.MD, gmo *mqi.GMO) (*match, mqi.RC) {
+	opts := int32(mqi.MQMO_MATCH_MSG_ID | mqi.MQMO_MATCH_CORREL_ID)
+	if gmo.Version >= 2 {
+		opts = gmo.MatchOptions
+	}
+	const known = mqi.MQMO_MATCH_MSG_ID | mqi.MQMO_MATCH_CORREL_ID | mqi.MQMO_MATCH_GROUP_ID |
+		mqi.MQMO_MATCH_MSG_SEQ_NUMBER | mqi.MQMO_MATCH_OFFSET | mqi.MQMO_MATCH_MSG_TOKEN
+	if opts&^known != 0 || opts&mqi.MQMO_MATCH_MSG_TOKEN != 0 && gmo.Version < 3 {
+		return nil, mqi.MQRC_MATCH_OPTIONS_ERROR
+	}
+	t := &match{msgID: md.MsgID, corID: md.CorrelID, groupID: md.GroupID, seqNo: md.MsgSeqNumber, offset: md.Offset,
+		token: gmo.MsgToken}
+	if opts&(mqi.MQMO_MATCH_GROUP_ID|mqi.MQMO_MATCH_MSG_SEQ_NUMBER|mqi.MQMO_MATCH_OFFSET) != 0 && md.Version < 2 {
+		return nil, mqi.MQRC_WRONG_MD_VERSION
+	}
+	t.byMsg = opts&mqi.MQMO_MATCH_MSG_ID != 0 && !md.MsgID.IsZero()
+	t.byCor = opts&mqi.MQMO_MATCH_CORREL_ID != 0 && !md.CorrelID.IsZero()
+	t.byGroup = opts&mqi.MQMO_MATCH_GROUP_ID != 0 && !md.GroupID.IsZero()
+	t.bySeq = opts&mqi.MQMO_MATCH_MSG_SEQ_NUMBER != 0
+	t.byOffset = opts&mqi.MQMO_MATCH_OFFSET != 0
+	t.byToken = opts&mqi.MQMO_MATCH_MSG_TOKEN != 0
+	if t.byMsg {
+		t.mid = hashID(&t.msgID)
+	}
+	if t.byCor {
+		t.cid = hashID(&t.corID)
+	}
+	return t, 0
+}

@@ -1,0 +1,123 @@
+package qmgr
+
+import "github.com/qmgrd/qmgrd/internal/mqi"
+
+// report is a report message on its way to the reply-to queue of the message it tells about.
+type report struct {
+	head  *msgHead
+	body  []byte
+	queue string
+	qmgr  string
+}
+
+// reportData is how much of the message a report with data carries.
+const reportData = 100
+
+// wantsReport says whether the queue must look at the message's descriptor when it is got or expires.
+func wantsReport(r int32) bool { return r&(mqi.MQRO_COD|mqi.MQRO_EXPIRATION) != 0 }
+
+// arrivalReports, deliveryReports and expiryReports make the COA, COD and expiration reports a message asks for.
+func (m *Manager) arrivalReports(h *msgHead, body []byte) []*report {
+	return m.reports(h, body, mqi.MQRO_COA, mqi.MQRO_COA_WITH_FULL_DATA, mqi.MQFB_COA)
+}
+
+func (m *Manager) deliveryReports(h *msgHead, body []byte) []*report {
+	return m.reports(h, body, mqi.MQRO_COD, mqi.MQRO_COD_WITH_FULL_DATA, mqi.MQFB_COD)
+}
+
+func expiryReports(m *Manager, h *msgHead, body []byte) []*report {
+	return m.reports(h, body, mqi.MQRO_EXPIRATION, mqi.MQRO_EXPIRATION_WITH_FULL_DATA, mqi.MQFB_EXPIRATION)
+}
+
+func (m *Manager) reports(h *msgHead, body []byte, want, full, feedback int32) []*report {
+	md := &h.md
+	if md.Report&want == 0 || md.ReplyToQ == "" {
+		return nil
+	}
+	r := &report{head: &msgHead{md: mqi.DefaultMD()}, queue: md.ReplyToQ, qmgr: md.ReplyToQMgr}
+	to := &r.head.md
+	to.MsgType = mqi.MQMT_REPORT
+	to.Feedback = feedback
+	to.Priority, to.Persistence = md.Priority, md.Persistence
+	to.MsgID = m.newID("AMQ ")
+	if md.Report&mqi.MQRO_PASS_MSG_ID != 0 {
+		to.MsgID = md.MsgID
+	}
+	to.CorrelID = md.MsgID
+	if md.Report&mqi.MQRO_PASS_CORREL_ID != 0 {
+		to.CorrelID = md.CorrelID
+	}
+	if md.Report&mqi.MQRO_PASS_DISCARD_AND_EXPIRY != 0 {
+		to.Report = md.Report & mqi.MQRO_DISCARD_MSG
+		to.Expiry = expiryLeft(m.opt.Clock.Now(), h.expire)
+		r.head.expire = h.expire
+	}
+	to.Version, to.GroupID, to.MsgSeqNumber, to.Offset = md.Version, md.GroupID, md.MsgSeqNumber, md.Offset
+	to.MsgFlags, to.OriginalLength = md.MsgFlags, md.OriginalLength
+	to.UserIdentifier, to.AccountingToken, to.ApplIdentityData = md.UserIdentifier, md.AccountingToken,
+		md.ApplIdentityData
+	// The bits above want say how much data: none, the first 100 bytes, all.
+	if data := md.Report & full &^ want; data != 0 {
+		r.body = body
+		if data != full&^want && len(body) > reportData {
+			r.body = body[:reportData]
+		}
+		to.Format, to.CodedCharSetID, to.Encoding = md.Format, md.CodedCharSetID, md.Encoding
+	}
+	now := m.opt.Clock.Now()
+	to.PutApplType, to.PutApplName = mqi.MQAT_QMGR, cut(m.opt.Name, mqi.MQ_PUT_APPL_NAME_LENGTH)
+	to.PutDate, to.PutTime = putDateTime(now)
+	r.head.putNanos = now.UnixNano()
+	return []*report{r}
+}
+
+// sendReport puts a report in the unit of work. When the reply-to queue cannot take it, it goes to the dead-letter
+// queue, and when that cannot either, it is dropped: a report never fails the call that made it.
+func (m *Manager) sendReport(u *uow, r *report) {
+	rc := m.putAs(u, r.queue, r.qmgr, r.head, r.body)
+	if rc == 0 {
+		return
+	}
+	dlq := m.qmgrDef().Get("DEADQ")
+	if dlq == "" {
+		m.opt.Log.Warn().Str("qmgr", m.opt.Name).Str("queue", r.queue).Int32("rc", int32(rc)).
+			Msg("report message dropped: its queue does not take it and DEADQ is blank")
+		return
+	}
+	head, body := m.deadLetter(rc, r.queue, r.qmgr, r.head, r.body)
+	if rc2 := m.putAs(u, dlq, "", head, body); rc2 != 0 {
+		m.opt.Log.Warn().Str("qmgr", m.opt.Name).Str("queue", dlq).Int32("rc", int32(rc2)).
+			Msg("report message dropped: the dead-letter queue does not take it")
+	}
+}
+
+// putAs puts a message of the queue manager's own by name, as part of u.
+func (m *Manager) putAs(u *uow, qName, qmName string, head *msgHead, body []byte) mqi.RC {
+	r, rc := m.namespace().resolve(qmName, qName, mqi.MQOO_OUTPUT)
+	switch {
+	case rc != 0:
+		return rc
+	case r.base == nil:
+		return mqi.MQRC_Q_TYPE_ERROR
+	}
+	if rc := r.putAllowed(); rc != 0 {
+		return rc
+	}
+	cfg := r.base.Queue.cfg.Load()
+	h := *head
+	h.deliver = uint8(max(h.md.Priority, 0))
+	if cfg.fifo {
+		h.deliver = cfg.defPrty
+	}
+	if h.md.Persistence == mqi.MQPER_PERSISTENT && cfg.deftype == "TEMPDYN" {
+		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
+	}
+	if len(body) > cfg.maxMsgL {
+		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
+	}
+	out := &h
+	if r.remote {
+		out, body = m.envelope(r, &h, body)
+	}
+	return m.enqueue(u, r.base.Queue, out, body, 0)
+}

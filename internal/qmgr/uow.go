@@ -1,0 +1,287 @@
+package qmgr
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// uow is a unit of work: the intents for the store, and the entries whose state changes when it ends. A verb outside
+// syncpoint uses one of its own.
+type uow struct {
+	tx     store.Tx
+	puts   []putRef // in the order of tx.Put, so that Ticket.Locs fits
+	gets   []getRef
+	n      int // messages that count against MAXUMSGS
+	doomed bool
+	born   time.Time
+	logged time.Time // first persistent operation, for DISPLAY CONN
+	skip   int       // 1 + place in gets of the message with MARK_SKIP_BACKOUT
+}
+
+var errDoomed = errors.New("the unit of work could not be continued after an earlier failure")
+
+type putRef struct {
+	q    *Queue
+	slot uint32
+}
+
+type getRef struct {
+	q    *Queue
+	slot uint32
+	seq  store.Seq
+	pers bool
+	head []byte // as got; for the backout count
+	back int32  // backout count as got
+}
+
+func (u *uow) put(q *Queue, slot uint32, seq store.Seq, r store.Rec) {
+	u.tx.Put(q.qid, seq, r)
+	u.puts = append(u.puts, putRef{q, slot})
+}
+
+func (u *uow) get(g getRef) {
+	u.tx.Remove(g.q.qid, g.seq, g.pers)
+	u.gets = append(u.gets, g)
+}
+
+// begun returns the connection's unit of work, starting one.
+func (c *Conn) begun() *uow {
+	if c.work == nil {
+		c.mu.Lock()
+		c.work = &uow{born: c.m.opt.Clock.Now()}
+		c.mu.Unlock()
+	}
+	return c.work
+}
+
+// room says whether another n messages fit into the connection's unit of work.
+func (c *Conn) room(n int) mqi.RC {
+	u := c.work
+	switch {
+	case u == nil:
+		return 0
+	case u.doomed:
+		return mqi.MQRC_BACKED_OUT
+	case u.n+n > numAttr(c.m.qmgrDef(), "MAXUMSGS", 10000):
+		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
+	}
+	return 0
+}
+
+// Commit ends the unit of work and makes it durable (MQCMIT). With 2003 it has been backed out.
+func (c *Conn) Commit(ctx context.Context) error {
+	if err := c.begin("MQCMIT", c.m.opt.Name); err != nil {
+		return err
+	}
+	defer c.verb.Unlock()
+	if err := c.commitWork(); err != nil {
+		return mqi.Wrap("MQCMIT", c.m.opt.Name, mqi.MQRC_BACKED_OUT, err)
+	}
+	return nil
+}
+
+// Backout ends the unit of work as if it had not been, but for the backout counts (MQBACK).
+func (c *Conn) Backout(ctx context.Context) error {
+	if err := c.begin("MQBACK", c.m.opt.Name); err != nil {
+		return err
+	}
+	defer c.verb.Unlock()
+	c.backoutWork()
+	return nil
+}
+
+// Begin starts a global unit of work (MQBEGIN). There are no other resource managers here, so it warns with 2121.
+func (c *Conn) Begin(ctx context.Context, bo *mqi.BO) error {
+	if err := c.begin("MQBEGIN", c.m.opt.Name); err != nil {
+		return err
+	}
+	defer c.verb.Unlock()
+	switch {
+	case bo.Version != 1:
+		return mqi.E("MQBEGIN", c.m.opt.Name, mqi.MQRC_BO_ERROR)
+	case bo.Options != 0:
+		return mqi.E("MQBEGIN", c.m.opt.Name, mqi.MQRC_OPTIONS_ERROR)
+	case c.work != nil:
+		return mqi.E("MQBEGIN", c.m.opt.Name, mqi.MQRC_UOW_IN_PROGRESS)
+	}
+	c.begun()
+	return mqi.Warn("MQBEGIN", c.m.opt.Name, mqi.MQRC_NO_EXTERNAL_PARTICIPANTS)
+}
+
+// endWork takes the unit of work off the connection.
+func (c *Conn) endWork() *uow {
+	u := c.work
+	c.mu.Lock()
+	c.work = nil
+	c.mu.Unlock()
+	return u
+}
+
+func (c *Conn) commitWork() error {
+	u := c.endWork()
+	if u == nil {
+		return nil
+	}
+	if u.doomed {
+		c.m.undo(u)
+		return errDoomed
+	}
+	return c.m.commit(u)
+}
+
+func (c *Conn) backoutWork() {
+	u := c.endWork()
+	if u == nil {
+		return
+	}
+	if kept := u.splitSkipped(); kept != nil {
+		c.mu.Lock()
+		c.work = kept
+		c.mu.Unlock()
+	}
+	c.m.undo(u)
+}
+
+// splitSkipped moves the message got with MARK_SKIP_BACKOUT to a unit of work of its own.
+func (u *uow) splitSkipped() *uow {
+	if u.skip == 0 {
+		return nil
+	}
+	i := u.skip - 1
+	kept := &uow{n: 1, born: u.born}
+	kept.get(u.gets[i])
+	u.gets = append(u.gets[:i], u.gets[i+1:]...)
+	return kept
+}
+
+// commit makes a unit durable and then lets everybody see it. On failure it is undone without counting a backout.
+func (m *Manager) commit(u *uow) error {
+	if u.tx.Len() == 0 {
+		return nil
+	}
+	t := m.opt.Store.Submit(&u.tx)
+	// The unit ends whatever the caller's context does: nobody may see it half.
+	if err := t.Wait(context.Background()); err != nil {
+		m.giveBack(u)
+		return err
+	}
+	locs := t.Locs()
+	now := m.opt.Clock.Now()
+	var late store.Tx // what was put on a queue that has been deleted meanwhile
+	for _, b := range u.batches() {
+		b.q.mu.Lock()
+		for _, i := range b.puts {
+			p := u.puts[i]
+			if b.q.dead {
+				e := b.q.slab.at(p.slot)
+				late.Remove(b.q.qid, e.seq, e.flags&fPersistent != 0)
+				b.q.drop(p.slot)
+				continue
+			}
+			b.q.show(p.slot, locs[i], now)
+		}
+		for _, i := range b.gets {
+			b.q.remove(u.gets[i].slot)
+		}
+		b.q.mu.Unlock()
+	}
+	if late.Len() > 0 {
+		m.opt.Store.Submit(&late)
+	}
+	return nil
+}
+
+// undo backs a unit out: puts vanish, gets come back with their backout count raised. The count is durable before the
+// message can be got again.
+func (m *Manager) undo(u *uow) {
+	if len(u.gets) > 0 {
+		var tx store.Tx
+		for i := range u.gets {
+			g := &u.gets[i]
+			if !g.q.isDead() {
+				tx.SetHead(g.q.qid, g.seq, withBackout(g.head, g.back+1), g.pers)
+			}
+		}
+		if tx.Len() > 0 {
+			if err := m.opt.Store.Submit(&tx).Wait(context.Background()); err != nil {
+				m.opt.Log.Error().Err(err).Str("qmgr", m.opt.Name).Msg("backout counts could not be written")
+			}
+		}
+	}
+	m.giveBack(u)
+}
+
+// giveBack removes the unit's puts and returns its gets.
+func (m *Manager) giveBack(u *uow) {
+	for _, b := range u.batches() {
+		b.q.mu.Lock()
+		for _, i := range b.puts {
+			b.q.drop(u.puts[i].slot)
+		}
+		for _, i := range b.gets {
+			if b.q.dead {
+				b.q.remove(u.gets[i].slot)
+			} else {
+				b.q.restore(u.gets[i].slot)
+			}
+		}
+		b.q.mu.Unlock()
+	}
+}
+
+// batch is what a unit did on one queue.
+type batch struct {
+	q          *Queue
+	puts, gets []int
+}
+
+// batches sorts a unit's work by queue, in QID order (LOCKS.md).
+func (u *uow) batches() []*batch {
+	var out []*batch
+	var byQueue map[*Queue]*batch // only when there are many
+	of := func(q *Queue) *batch {
+		if byQueue != nil {
+			if b := byQueue[q]; b != nil {
+				return b
+			}
+		} else {
+			for _, b := range out {
+				if b.q == q {
+					return b
+				}
+			}
+		}
+		b := &batch{q: q}
+		if out = append(out, b); len(out) > 16 {
+			if byQueue == nil {
+				byQueue = map[*Queue]*batch{}
+				for _, b := range out {
+					byQueue[b.q] = b
+				}
+			}
+			byQueue[q] = b
+		}
+		return b
+	}
+	for i := range u.puts {
+		b := of(u.puts[i].q)
+		b.puts = append(b.puts, i)
+	}
+	for i := range u.gets {
+		b := of(u.gets[i].q)
+		b.gets = append(b.gets, i)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].q.qid < out[j].q.qid })
+	return out
+}
+
+func (q *Queue) isDead() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.dead
+}

@@ -1,0 +1,182 @@
+package qmgr
+
+import (
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// waiter is a get that waits: a record in its queue. It is woken once, either with a message already claimed for it,
+// or to look again (browsers, and gets whose conditions only the message's head can answer), or with a reason code.
+type waiter struct {
+	h     *handle
+	match *match
+	quiet bool // ends when the queue manager quiesces
+	ch    chan waitResult
+	kind  waitKind
+	list  *waitList
+	key   uint32
+
+	prev, next *waiter
+}
+
+type waitResult struct {
+	slot uint32
+	seq  store.Seq
+	rc   mqi.RC
+	look bool // search again
+}
+
+type waitKind uint8
+
+const (
+	waitAny    waitKind = iota // any message will do
+	waitMsg                    // one MsgId
+	waitCor                    // one CorrelId
+	waitLook                   // more than identifiers: looks for itself
+	waitBrowse                 // browses
+)
+
+// waitList is a FIFO of waiters.
+type waitList struct{ head, tail *waiter }
+
+// waiters are all waiting gets of a queue.
+type waiters struct {
+	any, look, browse waitList
+	msg, cor          map[uint32]*waitList
+	n                 int
+}
+
+func (s *waiters) init() {
+	s.msg, s.cor = map[uint32]*waitList{}, map[uint32]*waitList{}
+}
+
+func (s *waiters) add(w *waiter) {
+	switch w.kind {
+	case waitMsg:
+		w.key, w.list = w.match.mid, keyed(s.msg, w.match.mid)
+	case waitCor:
+		w.key, w.list = w.match.cid, keyed(s.cor, w.match.cid)
+	case waitLook:
+		w.list = &s.look
+	case waitBrowse:
+		w.list = &s.browse
+	default:
+		w.list = &s.any
+	}
+	w.prev = w.list.tail
+	if w.prev != nil {
+		w.prev.next = w
+	} else {
+		w.list.head = w
+	}
+	w.list.tail = w
+	s.n++
+}
+
+func keyed(m map[uint32]*waitList, k uint32) *waitList {
+	l := m[k]
+	if l == nil {
+		l = &waitList{}
+		m[k] = l
+	}
+	return l
+}
+
+// end takes a waiter out and tells it why. The channel has room for one, and a waiter is ended once.
+func (s *waiters) end(w *waiter, r waitResult) {
+	l := w.list
+	if l == nil {
+		return
+	}
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		l.head = w.next
+	}
+	if w.next != nil {
+		w.next.prev = w.prev
+	} else {
+		l.tail = w.prev
+	}
+	if l.head == nil {
+		switch w.kind {
+		case waitMsg:
+			delete(s.msg, w.key)
+		case waitCor:
+			delete(s.cor, w.key)
+		}
+	}
+	w.list, w.prev, w.next = nil, nil, nil
+	s.n--
+	w.ch <- r
+}
+
+// lists calls fn for each list that there is.
+func (s *waiters) lists(fn func(*waitList)) {
+	for _, l := range s.msg {
+		fn(l)
+	}
+	for _, l := range s.cor {
+		fn(l)
+	}
+	fn(&s.any)
+	fn(&s.look)
+	fn(&s.browse)
+}
+
+func (s *waiters) endAll(r waitResult) {
+	s.endIf(func(*waiter) bool { return true }, r)
+}
+
+func (s *waiters) endIf(cond func(*waiter) bool, r waitResult) {
+	if s.n == 0 {
+		return
+	}
+	s.lists(func(l *waitList) {
+		for w := l.head; w != nil; {
+			next := w.next
+			if cond(w) {
+				s.end(w, r)
+			}
+			w = next
+		}
+	})
+}
+
+// serve offers a message that became visible: every browser looks again, one get has it claimed. Those that asked for
+// its MsgId or CorrelId come first.
+func (q *Queue) serve(slot uint32) {
+	e := q.slab.at(slot)
+	if q.wait.n == 0 || e.flags&hidden != 0 {
+		return
+	}
+	look := waitResult{look: true}
+	for q.wait.browse.head != nil {
+		q.wait.end(q.wait.browse.head, look)
+	}
+	if e.flags&fLocked != 0 {
+		return
+	}
+	if w := q.wait.pick(e); w != nil {
+		e.flags |= fClaimed
+		q.wait.end(w, waitResult{slot: slot, seq: e.seq})
+		return
+	}
+	for q.wait.look.head != nil {
+		q.wait.end(q.wait.look.head, look)
+	}
+}
+
+func (s *waiters) pick(e *entry) *waiter {
+	if l := s.msg[e.mid]; l != nil {
+		for w := l.head; w != nil; w = w.next {
+			if !w.match.byCor || w.match.cid == e.cid {
+				return w
+			}
+		}
+	}
+	if l := s.cor[e.cid]; l != nil {
+		return l.head
+	}
+	return s.any.head
+}
