@@ -990,21 +990,36 @@ var enum156 = []EnumVal{
 }
 
 var enum157 = []EnumVal{
+	{Word: "NONE", Const: "MQCOMPRESS_NONE", Num: mqi.MQCOMPRESS_NONE, HasNum: true},
+	{Word: "SYSTEM", Const: "MQCOMPRESS_SYSTEM", Num: mqi.MQCOMPRESS_SYSTEM, HasNum: true},
+}
+
+var enum158 = []EnumVal{
+	{Word: "NONE", Const: "MQCOMPRESS_NONE", Num: mqi.MQCOMPRESS_NONE, HasNum: true},
+	{Word: "RLE", Const: "MQCOMPRESS_RLE", Num: mqi.MQCOMPRESS_RLE, HasNum: true},
+	{Word: "ZLIBFAST", Const: "MQCOMPRESS_ZLIBFAST", Num: mqi.MQCOMPRESS_ZLIBFAST, HasNum: true},
+	{Word: "ZLIBHIGH", Const: "MQCOMPRESS_ZLIBHIGH", Num: mqi.MQCOMPRESS_ZLIBHIGH, HasNum: true},
+	{Word: "LZ4FAST", Const: "MQCOMPRESS_LZ4FAST", Num: mqi.MQCOMPRESS_LZ4FAST, HasNum: true},
+	{Word: "LZ4HIGH", Const: "MQCOMPRESS_LZ4HIGH", Num: mqi.MQCOMPRESS_LZ4HIGH, HasNum: true},
+	{Word: "ANY", Const: "MQCOMPRESS_ANY", Num: mqi.MQCOMPRESS_ANY, HasNum: true},
+}
+
+var enum159 = []EnumVal{
 	{Word: "NO", Const: "MQCHIDS_NOT_INDOUBT", Num: mqi.MQCHIDS_NOT_INDOUBT, HasNum: true},
 	{Word: "YES", Const: "MQCHIDS_INDOUBT", Num: mqi.MQCHIDS_INDOUBT, HasNum: true},
 }
 
-var enum158 = []EnumVal{
+var enum160 = []EnumVal{
 	{Word: "RUNNING", Const: "MQMCAS_RUNNING", Num: mqi.MQMCAS_RUNNING, HasNum: true},
 	{Word: "NOT RUNNING", Const: "MQMCAS_STOPPED", Num: mqi.MQMCAS_STOPPED, HasNum: true},
 }
 
-var enum159 = []EnumVal{
+var enum161 = []EnumVal{
 	{Word: "NORMAL", Const: "MQNPMS_NORMAL", Num: mqi.MQNPMS_NORMAL, HasNum: true},
 	{Word: "FAST", Const: "MQNPMS_FAST", Num: mqi.MQNPMS_FAST, HasNum: true},
 }
 
-var enum160 = []EnumVal{
+var enum162 = []EnumVal{
 	{Word: "NONE", Const: "MQSECPROT_NONE", Num: mqi.MQSECPROT_NONE, HasNum: true},
 	{Word: "SSLV3", Const: "MQSECPROT_SSLV30", Num: mqi.MQSECPROT_SSLV30, HasNum: true},
 	{Word: "TLSV1", Const: "MQSECPROT_TLSV10", Num: mqi.MQSECPROT_TLSV10, HasNum: true},
@@ -1012,7 +1027,7 @@ var enum160 = []EnumVal{
 	{Word: "TLSV13", Const: "MQSECPROT_TLSV13", Num: mqi.MQSECPROT_TLSV13, HasNum: true},
 }
 
-var enum161 = []EnumVal{
+var enum163 = []EnumVal{
 	{Word: "STARTING", Const: "MQCHS_STARTING", Num: mqi.MQCHS_STARTING, HasNum: true},
 	{Word: "BINDING", Const: "MQCHS_BINDING", Num: mqi.MQCHS_BINDING, HasNum: true},
 	{Word: "INITIALIZING", Const: "MQCHS_INITIALIZING", Num: mqi.MQCHS_INITIALIZING, HasNum: true},
@@ -1027,12 +1042,12 @@ var enum161 = []EnumVal{
 	{Word: "DISCONNECTED", Const: "MQCHS_DISCONNECTED", Num: mqi.MQCHS_DISCONNECTED, HasNum: true},
 }
 
-var enum162 = []EnumVal{
+var enum164 = []EnumVal{
 	{Word: "NO", Const: "MQCHSR_STOP_NOT_REQUESTED", Num: mqi.MQCHSR_STOP_NOT_REQUESTED, HasNum: true},
 	{Word: "YES", Const: "MQCHSR_STOP_REQUESTED", Num: mqi.MQCHSR_STOP_REQUESTED, HasNum: true},
 }
 
-var enum163 = []EnumVal{
+var enum165 = []EnumVal{
 	{Word: "ENDBATCH", Const: "MQCHSSTATE_END_OF_BATCH", Num: mqi.MQCHSSTATE_END_OF_BATCH, HasNum: true},
 	{Word: "SEND", Const: "MQCHSSTATE_SENDING", Num: mqi.MQCHSSTATE_SENDING, HasNum: true},
 	{Word: "RECEIVE", Const: "MQCHSSTATE_RECEIVING", Num: mqi.MQCHSSTATE_RECEIVING, HasNum: true},
@@ -1054,72 +1069,72 @@ var enum163 = []EnumVal{
 	{Word: "COMPRESS", Const: "MQCHSSTATE_COMPRESSING", Num: mqi.MQCHSSTATE_COMPRESSING, HasNum: true},
 }
 
-var enum164 = []EnumVal{
+var enum166 = []EnumVal{
 	{Word: "NO", Const: "MQUCI_NO", Num: mqi.MQUCI_NO, HasNum: true},
 	{Word: "YES", Const: "MQUCI_YES", Num: mqi.MQUCI_YES, HasNum: true},
 }
 
-var enum165 = []EnumVal{
+var enum167 = []EnumVal{
 	{Word: "TOPIC", Const: "MQIACF_TOPIC_STATUS", Num: mqi.MQIACF_TOPIC_STATUS, HasNum: true},
 	{Word: "SUB", Const: "MQIACF_TOPIC_SUB", Num: mqi.MQIACF_TOPIC_SUB, HasNum: true},
 	{Word: "PUB", Const: "MQIACF_TOPIC_PUB", Num: mqi.MQIACF_TOPIC_PUB, HasNum: true},
 }
 
-var enum166 = []EnumVal{
+var enum168 = []EnumVal{
 	{Word: "DIRECT", Const: "MQCLROUTE_DIRECT", Num: mqi.MQCLROUTE_DIRECT, HasNum: true},
 	{Word: "TOPICHOST", Const: "MQCLROUTE_TOPIC_HOST", Num: mqi.MQCLROUTE_TOPIC_HOST, HasNum: true},
 	{Word: "NONE", Const: "MQCLROUTE_NONE", Num: mqi.MQCLROUTE_NONE, HasNum: true},
 }
 
-var enum167 = []EnumVal{
+var enum169 = []EnumVal{
 	{Word: "YES", Const: "MQSUB_DURABLE_ALLOWED", Num: mqi.MQSUB_DURABLE_ALLOWED, HasNum: true},
 	{Word: "NO", Const: "MQSUB_DURABLE_INHIBITED", Num: mqi.MQSUB_DURABLE_INHIBITED, HasNum: true},
 }
 
-var enum168 = []EnumVal{
+var enum170 = []EnumVal{
 	{Word: "ENABLED", Const: "MQTA_PUB_ALLOWED", Num: mqi.MQTA_PUB_ALLOWED, HasNum: true},
 	{Word: "DISABLED", Const: "MQTA_PUB_INHIBITED", Num: mqi.MQTA_PUB_INHIBITED, HasNum: true},
 }
 
-var enum169 = []EnumVal{
+var enum171 = []EnumVal{
 	{Word: "ENABLED", Const: "MQTA_SUB_ALLOWED", Num: mqi.MQTA_SUB_ALLOWED, HasNum: true},
 	{Word: "DISABLED", Const: "MQTA_SUB_INHIBITED", Num: mqi.MQTA_SUB_INHIBITED, HasNum: true},
 }
 
-var enum170 = []EnumVal{
+var enum172 = []EnumVal{
 	{Word: "ALL", Const: "MQDLV_ALL", Num: mqi.MQDLV_ALL, HasNum: true},
 	{Word: "ALLAVAIL", Const: "MQDLV_ALL_AVAIL", Num: mqi.MQDLV_ALL_AVAIL, HasNum: true},
 	{Word: "ALLDUR", Const: "MQDLV_ALL_DUR", Num: mqi.MQDLV_ALL_DUR, HasNum: true},
 }
 
-var enum171 = []EnumVal{
+var enum173 = []EnumVal{
 	{Word: "ENABLED", Const: "MQMC_ENABLED", Num: mqi.MQMC_ENABLED, HasNum: true},
 	{Word: "DISABLED", Const: "MQMC_DISABLED", Num: mqi.MQMC_DISABLED, HasNum: true},
 	{Word: "ONLY", Const: "MQMC_ONLY", Num: mqi.MQMC_ONLY, HasNum: true},
 }
 
-var enum172 = []EnumVal{
+var enum174 = []EnumVal{
 	{Word: "ALL", Const: "MQSCOPE_ALL", Num: mqi.MQSCOPE_ALL, HasNum: true},
 	{Word: "QMGR", Const: "MQSCOPE_QMGR", Num: mqi.MQSCOPE_QMGR, HasNum: true},
 }
 
-var enum173 = []EnumVal{
+var enum175 = []EnumVal{
 	{Word: "NO", Const: "MQUSEDLQ_NO", Num: mqi.MQUSEDLQ_NO, HasNum: true},
 	{Word: "YES", Const: "MQUSEDLQ_YES", Num: mqi.MQUSEDLQ_YES, HasNum: true},
 }
 
-var enum174 = []EnumVal{
+var enum176 = []EnumVal{
 	{Word: "YES", Const: "MQSUB_DURABLE_YES", Num: mqi.MQSUB_DURABLE_YES, HasNum: true},
 	{Word: "NO", Const: "MQSUB_DURABLE_NO", Num: mqi.MQSUB_DURABLE_NO, HasNum: true},
 }
 
-var enum175 = []EnumVal{
+var enum177 = []EnumVal{
 	{Word: "ADMIN", Const: "MQSUBTYPE_ADMIN", Num: mqi.MQSUBTYPE_ADMIN, HasNum: true},
 	{Word: "API", Const: "MQSUBTYPE_API", Num: mqi.MQSUBTYPE_API, HasNum: true},
 	{Word: "PROXY", Const: "MQSUBTYPE_PROXY", Num: mqi.MQSUBTYPE_PROXY, HasNum: true},
 }
 
-var enum176 = []EnumVal{
+var enum178 = []EnumVal{
 	{Word: "ADMIN", Const: "MQSUBTYPE_ADMIN", Num: mqi.MQSUBTYPE_ADMIN, HasNum: true},
 	{Word: "API", Const: "MQSUBTYPE_API", Num: mqi.MQSUBTYPE_API, HasNum: true},
 	{Word: "PROXY", Const: "MQSUBTYPE_PROXY", Num: mqi.MQSUBTYPE_PROXY, HasNum: true},
@@ -1127,14 +1142,14 @@ var enum176 = []EnumVal{
 	{Word: "ALL", Const: "MQSUBTYPE_ALL", Num: mqi.MQSUBTYPE_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum177 = []EnumVal{
+var enum179 = []EnumVal{
 	{Word: "ALL", Const: "MQPSST_ALL", Num: mqi.MQPSST_ALL, HasNum: true},
 	{Word: "LOCAL", Const: "MQPSST_LOCAL", Num: mqi.MQPSST_LOCAL, HasNum: true},
 	{Word: "PARENT", Const: "MQPSST_PARENT", Num: mqi.MQPSST_PARENT, HasNum: true},
 	{Word: "CHILD", Const: "MQPSST_CHILD", Num: mqi.MQPSST_CHILD, HasNum: true},
 }
 
-var enum178 = []EnumVal{
+var enum180 = []EnumVal{
 	{Word: "ACTIVE", Const: "MQPS_STATUS_ACTIVE", Num: mqi.MQPS_STATUS_ACTIVE, HasNum: true},
 	{Word: "COMPAT", Const: "MQPS_STATUS_COMPAT", Num: mqi.MQPS_STATUS_COMPAT, HasNum: true},
 	{Word: "ERROR", Const: "MQPS_STATUS_ERROR", Num: mqi.MQPS_STATUS_ERROR, HasNum: true},
@@ -1144,24 +1159,24 @@ var enum178 = []EnumVal{
 	{Word: "REFUSED", Const: "MQPS_STATUS_REFUSED", Num: mqi.MQPS_STATUS_REFUSED, HasNum: true},
 }
 
-var enum179 = []EnumVal{
+var enum181 = []EnumVal{
 	{Word: "QMGR", Const: "MQIACF_Q_MGR_STATUS_INFO_Q_MGR", Num: mqi.MQIACF_Q_MGR_STATUS_INFO_Q_MGR, HasNum: true},
 	{Word: "NATIVEHA", Const: "MQIACF_Q_MGR_STATUS_INFO_NHA", Num: mqi.MQIACF_Q_MGR_STATUS_INFO_NHA, HasNum: true},
 }
 
-var enum180 = []EnumVal{
+var enum182 = []EnumVal{
 	{Word: "STARTING", Const: "MQQMSTA_STARTING", Num: mqi.MQQMSTA_STARTING, HasNum: true},
 	{Word: "RUNNING", Const: "MQQMSTA_RUNNING", Num: mqi.MQQMSTA_RUNNING, HasNum: true},
 	{Word: "QUIESCING", Const: "MQQMSTA_QUIESCING", Num: mqi.MQQMSTA_QUIESCING, HasNum: true},
 	{Word: "STANDBY", Const: "MQQMSTA_STANDBY", Num: mqi.MQQMSTA_STANDBY, HasNum: true},
 }
 
-var enum181 = []EnumVal{
+var enum183 = []EnumVal{
 	{Word: "NONE", Const: "MQAUTOCLUS_TYPE_NONE", Num: mqi.MQAUTOCLUS_TYPE_NONE, HasNum: true},
 	{Word: "UNIFORM", Const: "MQAUTOCLUS_TYPE_UNIFORM", Num: mqi.MQAUTOCLUS_TYPE_UNIFORM, HasNum: true},
 }
 
-var enum182 = []EnumVal{
+var enum184 = []EnumVal{
 	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
 	{Word: "STOPPED", Const: "MQSVC_STATUS_STOPPED", Num: mqi.MQSVC_STATUS_STOPPED, HasNum: true},
 	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
@@ -1169,54 +1184,54 @@ var enum182 = []EnumVal{
 	{Word: "RETRYING", Const: "MQSVC_STATUS_RETRYING", Num: mqi.MQSVC_STATUS_RETRYING, HasNum: true},
 }
 
-var enum183 = []EnumVal{
+var enum185 = []EnumVal{
 	{Word: "SHARED"},
 }
 
-var enum184 = []EnumVal{
+var enum186 = []EnumVal{
 	{Word: "NOTCONFIG", Const: "MQNHAGRPROLE_NOT_CONFIGURED", Num: mqi.MQNHAGRPROLE_NOT_CONFIGURED, HasNum: true},
 	{Word: "LIVE", Const: "MQNHAGRPROLE_LIVE", Num: mqi.MQNHAGRPROLE_LIVE, HasNum: true},
 	{Word: "RECOVERY", Const: "MQNHAGRPROLE_RECOVERY", Num: mqi.MQNHAGRPROLE_RECOVERY, HasNum: true},
 	{Word: "UNKNOWN", Const: "MQNHAGRPROLE_UNKNOWN", Num: mqi.MQNHAGRPROLE_UNKNOWN, HasNum: true},
 }
 
-var enum185 = []EnumVal{
+var enum187 = []EnumVal{
 	{Word: "INACTIVE", Const: "MQLDAPC_INACTIVE", Num: mqi.MQLDAPC_INACTIVE, HasNum: true},
 	{Word: "CONNECTED", Const: "MQLDAPC_CONNECTED", Num: mqi.MQLDAPC_CONNECTED, HasNum: true},
 	{Word: "ERROR", Const: "MQLDAPC_ERROR", Num: mqi.MQLDAPC_ERROR, HasNum: true},
 }
 
-var enum186 = []EnumVal{
+var enum188 = []EnumVal{
 	{Word: "CIRCULAR", Const: "MQLOGTYPE_CIRCULAR", Num: mqi.MQLOGTYPE_CIRCULAR, HasNum: true},
 	{Word: "LINEAR", Const: "MQLOGTYPE_LINEAR", Num: mqi.MQLOGTYPE_LINEAR, HasNum: true},
 	{Word: "REPLICATED", Const: "MQLOGTYPE_REPLICATED", Num: mqi.MQLOGTYPE_REPLICATED, HasNum: true},
 }
 
-var enum187 = []EnumVal{
+var enum189 = []EnumVal{
 	{Word: "NOPERMIT", Const: "MQSTDBY_NOT_PERMITTED", Num: mqi.MQSTDBY_NOT_PERMITTED, HasNum: true},
 	{Word: "PERMIT", Const: "MQSTDBY_PERMITTED", Num: mqi.MQSTDBY_PERMITTED, HasNum: true},
 }
 
-var enum188 = []EnumVal{
-	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
-	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
-	{Word: "STOPPING", Const: "MQSVC_STATUS_STOPPING", Num: mqi.MQSVC_STATUS_STOPPING, HasNum: true},
-}
-
-var enum189 = []EnumVal{
-	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
-	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
-	{Word: "STOPPING", Const: "MQSVC_STATUS_STOPPING", Num: mqi.MQSVC_STATUS_STOPPING, HasNum: true},
-}
-
 var enum190 = []EnumVal{
+	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
+	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
+	{Word: "STOPPING", Const: "MQSVC_STATUS_STOPPING", Num: mqi.MQSVC_STATUS_STOPPING, HasNum: true},
+}
+
+var enum191 = []EnumVal{
+	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
+	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
+	{Word: "STOPPING", Const: "MQSVC_STATUS_STOPPING", Num: mqi.MQSVC_STATUS_STOPPING, HasNum: true},
+}
+
+var enum192 = []EnumVal{
 	{Word: "CONN", Const: "MQIACF_CONN_INFO_CONN", Num: mqi.MQIACF_CONN_INFO_CONN, HasNum: true},
 	{Word: "HANDLE", Const: "MQIACF_CONN_INFO_HANDLE", Num: mqi.MQIACF_CONN_INFO_HANDLE, HasNum: true},
 	{Word: "ALL", Const: "MQIACF_CONN_INFO_ALL", Num: mqi.MQIACF_CONN_INFO_ALL, HasNum: true},
 	{Word: "*"},
 }
 
-var enum191 = []EnumVal{
+var enum193 = []EnumVal{
 	{Word: "BATCH", Const: "MQAT_BATCH", Num: mqi.MQAT_BATCH, HasNum: true},
 	{Word: "CHINIT", Const: "MQAT_CHANNEL_INITIATOR", Num: mqi.MQAT_CHANNEL_INITIATOR, HasNum: true},
 	{Word: "CICS", Const: "MQAT_CICS", Num: mqi.MQAT_CICS, HasNum: true},
@@ -1229,7 +1244,7 @@ var enum191 = []EnumVal{
 	{Word: "USER", Const: "MQAT_USER", Num: mqi.MQAT_USER, HasNum: true},
 }
 
-var enum192 = []EnumVal{
+var enum194 = []EnumVal{
 	{Word: "NONE", Const: "MQAS_NONE", Num: mqi.MQAS_NONE, HasNum: true},
 	{Word: "STARTED", Const: "MQAS_STARTED", Num: mqi.MQAS_STARTED, HasNum: true},
 	{Word: "STARTWAIT", Const: "MQAS_START_WAIT", Num: mqi.MQAS_START_WAIT, HasNum: true},
@@ -1240,7 +1255,7 @@ var enum192 = []EnumVal{
 	{Word: "INACTIVE", Const: "MQAS_INACTIVE", Num: mqi.MQAS_INACTIVE, HasNum: true},
 }
 
-var enum193 = []EnumVal{
+var enum195 = []EnumVal{
 	{Word: "QUEUE", Const: "MQOT_Q", Num: mqi.MQOT_Q, HasNum: true},
 	{Word: "QMGR", Const: "MQOT_Q_MGR", Num: mqi.MQOT_Q_MGR, HasNum: true},
 	{Word: "PROCESS", Const: "MQOT_PROCESS", Num: mqi.MQOT_PROCESS, HasNum: true},
@@ -1251,50 +1266,50 @@ var enum193 = []EnumVal{
 	{Word: "STGCLASS", Const: "MQOT_STORAGE_CLASS", Num: mqi.MQOT_STORAGE_CLASS, HasNum: true},
 }
 
-var enum194 = []EnumVal{
+var enum196 = []EnumVal{
 	{Word: "NO", Const: "MQREADA_NO", Num: mqi.MQREADA_NO, HasNum: true},
 	{Word: "YES", Const: "MQREADA_YES", Num: mqi.MQREADA_YES, HasNum: true},
 	{Word: "INHIBITED", Const: "MQREADA_INHIBITED", Num: mqi.MQREADA_INHIBITED, HasNum: true},
 	{Word: "BACKLOG", Const: "MQREADA_BACKLOG", Num: mqi.MQREADA_BACKLOG, HasNum: true},
 }
 
-var enum195 = []EnumVal{
+var enum197 = []EnumVal{
 	{Word: "NONE", Const: "MQUOWST_NONE", Num: mqi.MQUOWST_NONE, HasNum: true},
 	{Word: "ACTIVE", Const: "MQUOWST_ACTIVE", Num: mqi.MQUOWST_ACTIVE, HasNum: true},
 	{Word: "PREPARED", Const: "MQUOWST_PREPARED", Num: mqi.MQUOWST_PREPARED, HasNum: true},
 	{Word: "UNRESOLVED", Const: "MQUOWST_UNRESOLVED", Num: mqi.MQUOWST_UNRESOLVED, HasNum: true},
 }
 
-var enum196 = []EnumVal{
+var enum198 = []EnumVal{
 	{Word: "CLUSSDR", Const: "MQQMDT_EXPLICIT_CLUSTER_SENDER", Num: mqi.MQQMDT_EXPLICIT_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSSDRA", Const: "MQQMDT_AUTO_CLUSTER_SENDER", Num: mqi.MQQMDT_AUTO_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSSDRB", Const: "MQQMDT_AUTO_EXP_CLUSTER_SENDER", Num: mqi.MQQMDT_AUTO_EXP_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSRCVR", Const: "MQQMDT_CLUSTER_RECEIVER", Num: mqi.MQQMDT_CLUSTER_RECEIVER, HasNum: true},
 }
 
-var enum197 = []EnumVal{
+var enum199 = []EnumVal{
 	{Word: "REPOS", Const: "MQQMT_REPOSITORY", Num: mqi.MQQMT_REPOSITORY, HasNum: true},
 	{Word: "NORMAL", Const: "MQQMT_NORMAL", Num: mqi.MQQMT_NORMAL, HasNum: true},
 }
 
-var enum198 = []EnumVal{
+var enum200 = []EnumVal{
 	{Word: "NO", Const: "MQSUS_NO", Num: mqi.MQSUS_NO, HasNum: true},
 	{Word: "YES", Const: "MQSUS_YES", Num: mqi.MQSUS_YES, HasNum: true},
 }
 
-var enum199 = []EnumVal{
+var enum201 = []EnumVal{
 	{Word: "SUMMARY", Const: "MQIACF_CF_STATUS_SUMMARY", Num: mqi.MQIACF_CF_STATUS_SUMMARY, HasNum: true},
 	{Word: "CONNECT", Const: "MQIACF_CF_STATUS_CONNECT", Num: mqi.MQIACF_CF_STATUS_CONNECT, HasNum: true},
 	{Word: "BACKUP", Const: "MQIACF_CF_STATUS_BACKUP", Num: mqi.MQIACF_CF_STATUS_BACKUP, HasNum: true},
 	{Word: "SMDS", Const: "MQIACF_CF_STATUS_SMDS", Num: mqi.MQIACF_CF_STATUS_SMDS, HasNum: true},
 }
 
-var enum200 = []EnumVal{
+var enum202 = []EnumVal{
 	{Word: "ADMIN", Const: "MQCFTYPE_ADMIN", Num: mqi.MQCFTYPE_ADMIN, HasNum: true},
 	{Word: "APPL", Const: "MQCFTYPE_APPL", Num: mqi.MQCFTYPE_APPL, HasNum: true},
 }
 
-var enum201 = []EnumVal{
+var enum203 = []EnumVal{
 	{Word: "ACTIVE", Const: "MQCFSTATUS_ACTIVE", Num: mqi.MQCFSTATUS_ACTIVE, HasNum: true},
 	{Word: "FAILED", Const: "MQCFSTATUS_FAILED", Num: mqi.MQCFSTATUS_FAILED, HasNum: true},
 	{Word: "NOTFOUND", Const: "MQCFSTATUS_NOT_FOUND", Num: mqi.MQCFSTATUS_NOT_FOUND, HasNum: true},
@@ -1303,38 +1318,38 @@ var enum201 = []EnumVal{
 	{Word: "UNKNOWN", Const: "MQCFSTATUS_UNKNOWN", Num: mqi.MQCFSTATUS_UNKNOWN, HasNum: true},
 }
 
-var enum202 = []EnumVal{
+var enum204 = []EnumVal{
 	{Word: "NONE", Const: "MQCFOFFLD_NONE", Num: mqi.MQCFOFFLD_NONE, HasNum: true},
 	{Word: "SMDS", Const: "MQCFOFFLD_SMDS", Num: mqi.MQCFOFFLD_SMDS, HasNum: true},
 	{Word: "DB2", Const: "MQCFOFFLD_DB2", Num: mqi.MQCFOFFLD_DB2, HasNum: true},
 	{Word: "BOTH", Const: "MQCFOFFLD_BOTH", Num: mqi.MQCFOFFLD_BOTH, HasNum: true},
 }
 
-var enum203 = []EnumVal{
+var enum205 = []EnumVal{
 	{Word: "ENABLED", Const: "MQCFACCESS_ENABLED", Num: mqi.MQCFACCESS_ENABLED, HasNum: true},
 	{Word: "SUSPENDED", Const: "MQCFACCESS_SUSPENDED", Num: mqi.MQCFACCESS_SUSPENDED, HasNum: true},
 	{Word: "DISABLED", Const: "MQCFACCESS_DISABLED", Num: mqi.MQCFACCESS_DISABLED, HasNum: true},
 }
 
-var enum204 = []EnumVal{
+var enum206 = []EnumVal{
 	{Word: "APPL", Const: "MQIACF_APPL_INFO_APPL", Num: mqi.MQIACF_APPL_INFO_APPL, HasNum: true},
 	{Word: "QMGR", Const: "MQIACF_APPL_INFO_QMGR", Num: mqi.MQIACF_APPL_INFO_QMGR, HasNum: true},
 	{Word: "LOCAL", Const: "MQIACF_APPL_INFO_LOCAL", Num: mqi.MQIACF_APPL_INFO_LOCAL, HasNum: true},
 }
 
-var enum205 = []EnumVal{
+var enum207 = []EnumVal{
 	{Word: "YES", Const: "MQACTIVE_YES", Num: mqi.MQACTIVE_YES, HasNum: true},
 	{Word: "NO", Const: "MQACTIVE_NO", Num: mqi.MQACTIVE_NO, HasNum: true},
 }
 
-var enum206 = []EnumVal{
+var enum208 = []EnumVal{
 	{Word: "YES", Const: "MQBALANCED_YES", Num: mqi.MQBALANCED_YES, HasNum: true},
 	{Word: "NO", Const: "MQBALANCED_NO", Num: mqi.MQBALANCED_NO, HasNum: true},
 	{Word: "NOTAPPL", Const: "MQBALANCED_NOT_APPLICABLE", Num: mqi.MQBALANCED_NOT_APPLICABLE, HasNum: true},
 	{Word: "UNKNOWN", Const: "MQBALANCED_UNKNOWN", Num: mqi.MQBALANCED_UNKNOWN, HasNum: true},
 }
 
-var enum207 = []EnumVal{
+var enum209 = []EnumVal{
 	{Word: "NOTAPPL", Const: "MQBALSTATE_NOT_APPLICABLE", Num: mqi.MQBALSTATE_NOT_APPLICABLE, HasNum: true},
 	{Word: "LOW", Const: "MQBALSTATE_LOW", Num: mqi.MQBALSTATE_LOW, HasNum: true},
 	{Word: "OK", Const: "MQBALSTATE_OK", Num: mqi.MQBALSTATE_OK, HasNum: true},
@@ -1342,13 +1357,13 @@ var enum207 = []EnumVal{
 	{Word: "UNKNOWN", Const: "MQBALSTATE_UNKNOWN", Num: mqi.MQBALSTATE_UNKNOWN, HasNum: true},
 }
 
-var enum208 = []EnumVal{
+var enum210 = []EnumVal{
 	{Word: "SIMPLE", Const: "MQBNO_BALTYPE_SIMPLE", Num: mqi.MQBNO_BALTYPE_SIMPLE, HasNum: true},
 	{Word: "REQREP", Const: "MQBNO_BALTYPE_REQREP", Num: mqi.MQBNO_BALTYPE_REQREP, HasNum: true},
 	{Word: "RAMANAGED", Const: "MQBNO_BALTYPE_RA_MANAGED", Num: mqi.MQBNO_BALTYPE_RA_MANAGED, HasNum: true},
 }
 
-var enum209 = []EnumVal{
+var enum211 = []EnumVal{
 	{Word: "NONE", Const: "MQIMMREASON_NONE", Num: mqi.MQIMMREASON_NONE, HasNum: true},
 	{Word: "NOTCLIENT", Const: "MQIMMREASON_NOT_CLIENT", Num: mqi.MQIMMREASON_NOT_CLIENT, HasNum: true},
 	{Word: "NOTRECONN", Const: "MQIMMREASON_NOT_RECONNECTABLE", Num: mqi.MQIMMREASON_NOT_RECONNECTABLE, HasNum: true},
@@ -1359,12 +1374,12 @@ var enum209 = []EnumVal{
 	{Word: "NOREDIR", Const: "MQIMMREASON_NO_REDIRECT", Num: mqi.MQIMMREASON_NO_REDIRECT, HasNum: true},
 }
 
-var enum210 = []EnumVal{
+var enum212 = []EnumVal{
 	{Word: "NO", Const: "MQAPPL_IMMOVABLE", Num: mqi.MQAPPL_IMMOVABLE, HasNum: true},
 	{Word: "YES", Const: "MQAPPL_MOVABLE", Num: mqi.MQAPPL_MOVABLE, HasNum: true},
 }
 
-var enum211 = []EnumVal{
+var enum213 = []EnumVal{
 	{Word: "SDR", Const: "MQCHT_SENDER", Num: mqi.MQCHT_SENDER, HasNum: true},
 	{Word: "SVR", Const: "MQCHT_SERVER", Num: mqi.MQCHT_SERVER, HasNum: true},
 	{Word: "RCVR", Const: "MQCHT_RECEIVER", Num: mqi.MQCHT_RECEIVER, HasNum: true},
@@ -1376,21 +1391,6 @@ var enum211 = []EnumVal{
 	{Word: "AMQP", Const: "MQCHT_AMQP", Num: mqi.MQCHT_AMQP, HasNum: true},
 	{Word: "MQTT", Const: "MQCHT_MQTT", Num: mqi.MQCHT_MQTT, HasNum: true},
 	{Word: "ALL", Const: "MQCHT_ALL", Num: mqi.MQCHT_ALL, HasNum: true, ShowOnly: true},
-}
-
-var enum212 = []EnumVal{
-	{Word: "NONE", Const: "MQCOMPRESS_NONE", Num: mqi.MQCOMPRESS_NONE, HasNum: true},
-	{Word: "SYSTEM", Const: "MQCOMPRESS_SYSTEM", Num: mqi.MQCOMPRESS_SYSTEM, HasNum: true},
-}
-
-var enum213 = []EnumVal{
-	{Word: "NONE", Const: "MQCOMPRESS_NONE", Num: mqi.MQCOMPRESS_NONE, HasNum: true},
-	{Word: "RLE", Const: "MQCOMPRESS_RLE", Num: mqi.MQCOMPRESS_RLE, HasNum: true},
-	{Word: "ZLIBFAST", Const: "MQCOMPRESS_ZLIBFAST", Num: mqi.MQCOMPRESS_ZLIBFAST, HasNum: true},
-	{Word: "ZLIBHIGH", Const: "MQCOMPRESS_ZLIBHIGH", Num: mqi.MQCOMPRESS_ZLIBHIGH, HasNum: true},
-	{Word: "LZ4FAST", Const: "MQCOMPRESS_LZ4FAST", Num: mqi.MQCOMPRESS_LZ4FAST, HasNum: true},
-	{Word: "LZ4HIGH", Const: "MQCOMPRESS_LZ4HIGH", Num: mqi.MQCOMPRESS_LZ4HIGH, HasNum: true},
-	{Word: "ANY", Const: "MQCOMPRESS_ANY", Num: mqi.MQCOMPRESS_ANY, HasNum: true},
 }
 
 var enum214 = []EnumVal{
@@ -1756,8 +1756,8 @@ var attrs0 = []Attr{
 	{Name: "INITQ", Type: TName, Doc: "initiation queue name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_INITIATION_Q_NAME", ID: mqi.MQCA_INITIATION_Q_NAME},
 	{Name: "IPPROCS", Type: TInt, Scope: "c", Doc: "current opens for input", Default: "0", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_OPEN_INPUT_COUNT", ID: mqi.MQIA_OPEN_INPUT_COUNT},
 	{Name: "MAXDEPTH", Type: TInt, Scope: "c,s4", Default: "5000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_DEPTH", ID: mqi.MQIA_MAX_Q_DEPTH},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c,s4", Doc: "0..queue manager MAXMSGL (32 KB..100 MB = 104857600)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_MSG_LENGTH", ID: mqi.MQIA_MAX_MSG_LENGTH},
-	{Name: "MAXFSIZE", Type: TIntOrEnum, Doc: "MB", Default: "DEFAULT", Min: 20, Max: 267386880, Enum: enum16, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_FILE_SIZE", ID: mqi.MQIA_MAX_Q_FILE_SIZE},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c,s4", Doc: "bytes, at most MAXMSGL of the queue manager", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_MSG_LENGTH", ID: mqi.MQIA_MAX_MSG_LENGTH},
+	{Name: "MAXFSIZE", Type: TIntOrEnum, Doc: "megabytes", Default: "DEFAULT", Min: 20, Max: 267386880, Enum: enum16, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_FILE_SIZE", ID: mqi.MQIA_MAX_Q_FILE_SIZE},
 	{Name: "MONQ", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
 	{Name: "MSGDLVSQ", Type: TEnum, Scope: "c", Default: "PRIORITY", Enum: enum18, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_DELIVERY_SEQUENCE", ID: mqi.MQIA_MSG_DELIVERY_SEQUENCE},
 	{Name: "TRIGGER", Type: TFlag, Neg: "NOTRIGGER", Default: "NO", Enum: enum19, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_CONTROL", ID: mqi.MQIA_TRIGGER_CONTROL},
@@ -1768,16 +1768,16 @@ var attrs0 = []Attr{
 	{Name: "PROCESS", Type: TName, Doc: "process name, or channel name (up to 20) for a transmission queue trigger", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_PROCESS_NAME", ID: mqi.MQCA_PROCESS_NAME},
 	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum23, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
 	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum24, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
-	{Name: "QDEPTHHI", Type: TInt, Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_LIMIT", ID: mqi.MQIA_Q_DEPTH_HIGH_LIMIT},
-	{Name: "QDEPTHLO", Type: TInt, Default: "20", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_LIMIT", ID: mqi.MQIA_Q_DEPTH_LOW_LIMIT},
+	{Name: "QDEPTHHI", Type: TInt, Doc: "percent", Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_LIMIT", ID: mqi.MQIA_Q_DEPTH_HIGH_LIMIT},
+	{Name: "QDEPTHLO", Type: TInt, Doc: "percent", Default: "20", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_LIMIT", ID: mqi.MQIA_Q_DEPTH_LOW_LIMIT},
 	{Name: "QDPHIEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_EVENT", ID: mqi.MQIA_Q_DEPTH_HIGH_EVENT},
 	{Name: "QDPLOEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_EVENT", ID: mqi.MQIA_Q_DEPTH_LOW_EVENT},
 	{Name: "QDPMAXEV", Type: TEnum, Default: "ENABLED", Enum: enum26, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_MAX_EVENT", ID: mqi.MQIA_Q_DEPTH_MAX_EVENT},
 	{Name: "QMID", Type: TString, Doc: "queue manager identifier of a cluster queue's host", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "QSVCIEV", Type: TEnum, Default: "NONE", Enum: enum28, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL_EVENT", ID: mqi.MQIA_Q_SERVICE_INTERVAL_EVENT},
-	{Name: "QSVCINT", Type: TInt, Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL", ID: mqi.MQIA_Q_SERVICE_INTERVAL},
-	{Name: "RETINTVL", Type: TInt, Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_RETENTION_INTERVAL", ID: mqi.MQIA_RETENTION_INTERVAL},
+	{Name: "QSVCINT", Type: TInt, Doc: "milliseconds", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL", ID: mqi.MQIA_Q_SERVICE_INTERVAL},
+	{Name: "RETINTVL", Type: TInt, Doc: "hours", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_RETENTION_INTERVAL", ID: mqi.MQIA_RETENTION_INTERVAL},
 	{Name: "SCOPE", Type: TEnum, Default: "QMGR", Enum: enum29, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SCOPE", ID: mqi.MQIA_SCOPE},
 	{Name: "SHARE", Type: TFlag, Neg: "NOSHARE", Scope: "c", Default: "YES", Enum: enum30, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SHAREABILITY", ID: mqi.MQIA_SHAREABILITY},
 	{Name: "STATQ", Type: TEnum, Default: "QMGR", Enum: enum1, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
@@ -1824,8 +1824,8 @@ var attrs1 = []Attr{
 	{Name: "INDXTYPE", Type: TEnum, Scope: "s4", Default: "NONE", Enum: enum15, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INDEX_TYPE", ID: mqi.MQIA_INDEX_TYPE, ZOS: true},
 	{Name: "INITQ", Type: TName, Doc: "initiation queue name or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_INITIATION_Q_NAME", ID: mqi.MQCA_INITIATION_Q_NAME},
 	{Name: "MAXDEPTH", Type: TInt, Scope: "c,s4", Default: "5000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_DEPTH", ID: mqi.MQIA_MAX_Q_DEPTH},
-	{Name: "MAXMSGL", Type: TInt, Scope: "c,s4", Doc: "0..queue manager MAXMSGL (32 KB..100 MB = 104857600)", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_MSG_LENGTH", ID: mqi.MQIA_MAX_MSG_LENGTH},
-	{Name: "MAXFSIZE", Type: TIntOrEnum, Doc: "MB", Default: "DEFAULT", Min: 20, Max: 267386880, Enum: enum16, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_FILE_SIZE", ID: mqi.MQIA_MAX_Q_FILE_SIZE},
+	{Name: "MAXMSGL", Type: TInt, Scope: "c,s4", Doc: "bytes, at most MAXMSGL of the queue manager", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_MSG_LENGTH", ID: mqi.MQIA_MAX_MSG_LENGTH},
+	{Name: "MAXFSIZE", Type: TIntOrEnum, Doc: "megabytes", Default: "DEFAULT", Min: 20, Max: 267386880, Enum: enum16, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_Q_FILE_SIZE", ID: mqi.MQIA_MAX_Q_FILE_SIZE},
 	{Name: "MONQ", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
 	{Name: "MSGDLVSQ", Type: TEnum, Scope: "c", Default: "PRIORITY", Enum: enum18, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_DELIVERY_SEQUENCE", ID: mqi.MQIA_MSG_DELIVERY_SEQUENCE},
 	{Name: "TRIGGER", Type: TFlag, Neg: "NOTRIGGER", Default: "NO", Enum: enum19, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_CONTROL", ID: mqi.MQIA_TRIGGER_CONTROL},
@@ -1835,15 +1835,15 @@ var attrs1 = []Attr{
 	{Name: "PROCESS", Type: TName, Doc: "process name, or channel name (up to 20) for a transmission queue trigger", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_PROCESS_NAME", ID: mqi.MQCA_PROCESS_NAME},
 	{Name: "PUT", Type: TEnum, Scope: "c,s2,s4", Default: "ENABLED", Enum: enum23, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_INHIBIT_PUT", ID: mqi.MQIA_INHIBIT_PUT},
 	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum24, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
-	{Name: "QDEPTHHI", Type: TInt, Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_LIMIT", ID: mqi.MQIA_Q_DEPTH_HIGH_LIMIT},
-	{Name: "QDEPTHLO", Type: TInt, Default: "20", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_LIMIT", ID: mqi.MQIA_Q_DEPTH_LOW_LIMIT},
+	{Name: "QDEPTHHI", Type: TInt, Doc: "percent", Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_LIMIT", ID: mqi.MQIA_Q_DEPTH_HIGH_LIMIT},
+	{Name: "QDEPTHLO", Type: TInt, Doc: "percent", Default: "20", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_LIMIT", ID: mqi.MQIA_Q_DEPTH_LOW_LIMIT},
 	{Name: "QDPHIEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_HIGH_EVENT", ID: mqi.MQIA_Q_DEPTH_HIGH_EVENT},
 	{Name: "QDPLOEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_LOW_EVENT", ID: mqi.MQIA_Q_DEPTH_LOW_EVENT},
 	{Name: "QDPMAXEV", Type: TEnum, Default: "ENABLED", Enum: enum26, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_DEPTH_MAX_EVENT", ID: mqi.MQIA_Q_DEPTH_MAX_EVENT},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "QSVCIEV", Type: TEnum, Default: "NONE", Enum: enum28, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL_EVENT", ID: mqi.MQIA_Q_SERVICE_INTERVAL_EVENT},
-	{Name: "QSVCINT", Type: TInt, Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL", ID: mqi.MQIA_Q_SERVICE_INTERVAL},
-	{Name: "RETINTVL", Type: TInt, Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_RETENTION_INTERVAL", ID: mqi.MQIA_RETENTION_INTERVAL},
+	{Name: "QSVCINT", Type: TInt, Doc: "milliseconds", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_Q_SERVICE_INTERVAL", ID: mqi.MQIA_Q_SERVICE_INTERVAL},
+	{Name: "RETINTVL", Type: TInt, Doc: "hours", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_RETENTION_INTERVAL", ID: mqi.MQIA_RETENTION_INTERVAL},
 	{Name: "SHARE", Type: TFlag, Neg: "NOSHARE", Scope: "c", Default: "NO", Enum: enum30, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_SHAREABILITY", ID: mqi.MQIA_SHAREABILITY},
 	{Name: "STATQ", Type: TEnum, Default: "QMGR", Enum: enum1, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
 	{Name: "STREAMQ", Type: TName, Doc: "queue that receives a duplicate of each message", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_STREAM_QUEUE_NAME", ID: mqi.MQCA_STREAM_QUEUE_NAME},
@@ -1938,7 +1938,7 @@ var attrs3 = []Attr{
 var attrs4 = []Attr{
 	{Name: "QMNAME", Type: TName, Scope: "c", Doc: "queue manager name", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
 	{Name: "ACCTCONO", Type: TEnum, Default: "DISABLED", Enum: enum38, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_CONN_OVERRIDE", ID: mqi.MQIA_ACCOUNTING_CONN_OVERRIDE},
-	{Name: "ACCTINT", Type: TInt, Default: "1800", Min: 1, Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_INTERVAL", ID: mqi.MQIA_ACCOUNTING_INTERVAL},
+	{Name: "ACCTINT", Type: TInt, Doc: "seconds", Default: "1800", Min: 1, Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_INTERVAL", ID: mqi.MQIA_ACCOUNTING_INTERVAL},
 	{Name: "ACCTMQI", Type: TEnum, Default: "OFF", Enum: enum39, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_MQI", ID: mqi.MQIA_ACCOUNTING_MQI},
 	{Name: "ACCTQ", Type: TEnum, Default: "OFF", Enum: enum40, Alter: Yes, Display: Yes, PCF: "MQIA_ACCOUNTING_Q", ID: mqi.MQIA_ACCOUNTING_Q},
 	{Name: "ACTIVREC", Type: TEnum, Default: "MSG", Enum: enum41, Alter: Yes, Display: Yes, PCF: "MQIA_ACTIVITY_RECORDING", ID: mqi.MQIA_ACTIVITY_RECORDING},
@@ -1980,8 +1980,8 @@ var attrs4 = []Attr{
 	{Name: "IGQ", Type: TEnum, Scope: "s4", Default: "DISABLED", Enum: enum54, Alter: Yes, Display: Yes, PCF: "MQIA_INTRA_GROUP_QUEUING", ID: mqi.MQIA_INTRA_GROUP_QUEUING, ZOS: true},
 	{Name: "IGQAUT", Type: TEnum, Scope: "s4", Default: "DEF", Enum: enum55, Alter: Yes, Display: Yes, PCF: "MQIA_IGQ_PUT_AUTHORITY", ID: mqi.MQIA_IGQ_PUT_AUTHORITY, ZOS: true},
 	{Name: "IGQUSER", Type: TString, Scope: "s4", Doc: "user id of the IGQ agent", MaxLen: 12, Alter: Yes, Display: Yes, PCF: "MQCA_IGQ_USER_ID", ID: mqi.MQCA_IGQ_USER_ID, ZOS: true},
-	{Name: "IMGINTVL", Type: TIntOrEnum, Default: "60", Min: 1, Max: 999999999, Enum: enum56, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_INTERVAL", ID: mqi.MQIA_MEDIA_IMAGE_INTERVAL},
-	{Name: "IMGLOGLN", Type: TIntOrEnum, Default: "OFF", Min: 1, Max: 999999999, Enum: enum57, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_LOG_LENGTH", ID: mqi.MQIA_MEDIA_IMAGE_LOG_LENGTH},
+	{Name: "IMGINTVL", Type: TIntOrEnum, Doc: "minutes", Default: "60", Min: 1, Max: 999999999, Enum: enum56, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_INTERVAL", ID: mqi.MQIA_MEDIA_IMAGE_INTERVAL},
+	{Name: "IMGLOGLN", Type: TIntOrEnum, Doc: "megabytes", Default: "OFF", Min: 1, Max: 999999999, Enum: enum57, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_LOG_LENGTH", ID: mqi.MQIA_MEDIA_IMAGE_LOG_LENGTH},
 	{Name: "IMGRCOVO", Type: TEnum, Default: "YES", Enum: enum58, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_OBJ", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_OBJ},
 	{Name: "IMGRCOVQ", Type: TEnum, Default: "YES", Enum: enum58, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_RECOVER_Q", ID: mqi.MQIA_MEDIA_IMAGE_RECOVER_Q},
 	{Name: "IMGSCHED", Type: TEnum, Default: "MANUAL", Enum: enum59, Alter: Yes, Display: Yes, PCF: "MQIA_MEDIA_IMAGE_SCHEDULING", ID: mqi.MQIA_MEDIA_IMAGE_SCHEDULING},
@@ -1990,7 +1990,7 @@ var attrs4 = []Attr{
 	{Name: "IPADDRV", Type: TEnum, Default: "IPV4", Enum: enum60, Alter: Yes, Display: Yes, PCF: "MQIA_IP_ADDRESS_VERSION", ID: mqi.MQIA_IP_ADDRESS_VERSION},
 	{Name: "LOCALEV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_LOCAL_EVENT", ID: mqi.MQIA_LOCAL_EVENT},
 	{Name: "LOGGEREV", Type: TEnum, Default: "DISABLED", Enum: enum25, Alter: Yes, Display: Yes, PCF: "MQIA_LOGGER_EVENT", ID: mqi.MQIA_LOGGER_EVENT},
-	{Name: "MARKINT", Type: TIntOrEnum, Scope: "c", Default: "5000", Max: 999999999, Enum: enum61, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_MARK_BROWSE_INTERVAL", ID: mqi.MQIA_MSG_MARK_BROWSE_INTERVAL},
+	{Name: "MARKINT", Type: TIntOrEnum, Scope: "c", Doc: "milliseconds", Default: "5000", Max: 999999999, Enum: enum61, Alter: Yes, Display: Yes, PCF: "MQIA_MSG_MARK_BROWSE_INTERVAL", ID: mqi.MQIA_MSG_MARK_BROWSE_INTERVAL},
 	{Name: "MAXHANDS", Type: TInt, Scope: "c", Default: "256", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_HANDLES", ID: mqi.MQIA_MAX_HANDLES},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Default: "4194304", Min: 32768, Max: 104857600, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_MSG_LENGTH", ID: mqi.MQIA_MAX_MSG_LENGTH},
 	{Name: "MAXPROPL", Type: TIntOrEnum, Scope: "c", Default: "NOLIMIT", Max: 104857600, Enum: enum62, Alter: Yes, Display: Yes, PCF: "MQIA_MAX_PROPERTIES_LENGTH", ID: mqi.MQIA_MAX_PROPERTIES_LENGTH},
@@ -2030,14 +2030,14 @@ var attrs4 = []Attr{
 	{Name: "SSLRKEYC", Type: TInt, Default: "0", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_SSL_RESET_COUNT", ID: mqi.MQIA_SSL_RESET_COUNT},
 	{Name: "STATACLS", Type: TEnum, Default: "QMGR", Enum: enum77, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_AUTO_CLUSSDR", ID: mqi.MQIA_STATISTICS_AUTO_CLUSSDR},
 	{Name: "STATCHL", Type: TEnum, Default: "OFF", Enum: enum64, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
-	{Name: "STATINT", Type: TInt, Default: "1800", Min: 1, Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_INTERVAL", ID: mqi.MQIA_STATISTICS_INTERVAL},
+	{Name: "STATINT", Type: TInt, Doc: "seconds", Default: "1800", Min: 1, Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_INTERVAL", ID: mqi.MQIA_STATISTICS_INTERVAL},
 	{Name: "STATMQI", Type: TEnum, Default: "OFF", Enum: enum39, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_MQI", ID: mqi.MQIA_STATISTICS_MQI},
 	{Name: "STATQ", Type: TEnum, Default: "OFF", Enum: enum78, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_Q", ID: mqi.MQIA_STATISTICS_Q},
 	{Name: "STRSTPEV", Type: TEnum, Default: "ENABLED", Enum: enum26, Alter: Yes, Display: Yes, PCF: "MQIA_START_STOP_EVENT", ID: mqi.MQIA_START_STOP_EVENT},
 	{Name: "SUITEB", Type: TListEnum, Default: "NONE", MaxItems: 3, Enum: enum79, Alter: Yes, Display: Yes, PCF: "MQIA_SUITE_B_STRENGTH", ID: mqi.MQIA_SUITE_B_STRENGTH},
 	{Name: "SYNCPT", Type: TFlag, Scope: "c", Doc: "printed as a bare keyword", Default: "YES", Enum: enum80, Display: Yes, PCF: "MQIA_SYNCPOINT", ID: mqi.MQIA_SYNCPOINT},
-	{Name: "TREELIFE", Type: TInt, Scope: "s0", Doc: "0 = non-administrative nodes never removed", Default: "1800", Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_TREE_LIFE_TIME", ID: mqi.MQIA_TREE_LIFE_TIME},
-	{Name: "TRIGINT", Type: TInt, Default: "999999999", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_INTERVAL", ID: mqi.MQIA_TRIGGER_INTERVAL},
+	{Name: "TREELIFE", Type: TInt, Scope: "s0", Doc: "seconds, 0 = non-administrative nodes never removed", Default: "1800", Max: 604000, Alter: Yes, Display: Yes, PCF: "MQIA_TREE_LIFE_TIME", ID: mqi.MQIA_TREE_LIFE_TIME},
+	{Name: "TRIGINT", Type: TInt, Doc: "milliseconds", Default: "999999999", Max: 999999999, Alter: Yes, Display: Yes, PCF: "MQIA_TRIGGER_INTERVAL", ID: mqi.MQIA_TRIGGER_INTERVAL},
 	{Name: "VERSION", Type: TString, Scope: "c", Doc: "VVRRMMFF, for example 09040200", Default: "09040100", MaxLen: 8, Display: Yes, PCF: "MQCA_VERSION", ID: mqi.MQCA_VERSION},
 	{Name: "XRCAP", Type: TEnum, Default: "YES", Enum: enum43, Display: Yes, PCF: "MQIA_XR_CAPABILITY", ID: mqi.MQIA_XR_CAPABILITY},
 	{Name: "CHINIT", Type: TGroup, Doc: "distributed queuing attributes", Display: Selector, PCF: "MQIACF_Q_MGR_DQM", ID: mqi.MQIACF_Q_MGR_DQM},
@@ -2077,7 +2077,7 @@ var attrs5 = []Attr{
 	{Name: "COMMINFO", Type: TName, Doc: "communication information object, or blank", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_COMM_INFO_NAME", ID: mqi.MQCA_COMM_INFO_NAME},
 	{Name: "USEDLQ", Type: TEnum, Scope: "s2", Default: "ASPARENT", Enum: enum94, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "CUSTOM", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CUSTOM", ID: mqi.MQCA_CUSTOM},
-	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of s", Default: "ASPARENT", Max: 999999999, Enum: enum95, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
+	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "tenths of a second", Default: "ASPARENT", Max: 999999999, Enum: enum95, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 	{Name: "CLSTATE", Type: TEnum, Enum: enum96, Display: Yes, PCF: "MQIA_CLUSTER_OBJECT_STATE", ID: mqi.MQIA_CLUSTER_OBJECT_STATE},
 	{Name: "CLUSDATE", Type: TDate, Doc: "cluster topics only", Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSQMGR", Type: TName, Doc: "cluster topics only", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_Q_MGR_NAME", ID: mqi.MQCA_CLUSTER_Q_MGR_NAME},
@@ -2107,7 +2107,7 @@ var attrs6 = []Attr{
 	{Name: "DESTCORL", Type: THex, Scope: "s0", Doc: "correlation id put into MQMD.CorrelId of publications; blank/zero = use SUBID-derived", Default: "000000000000000000000000000000000000000000000000", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQBACF_DESTINATION_CORREL_ID", ID: mqi.MQBACF_DESTINATION_CORREL_ID, AsText: true},
 	{Name: "DESTCLAS", Type: TEnum, Scope: "s0", Default: "PROVIDED", Enum: enum100, Define: Yes, Display: Yes, PCF: "MQIACF_DESTINATION_CLASS", ID: mqi.MQIACF_DESTINATION_CLASS},
 	{Name: "DURABLE", Type: TEnum, Scope: "s0", Default: "YES", Enum: enum101, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
-	{Name: "EXPIRY", Type: TIntOrEnum, Scope: "s0", Doc: "tenths of s", Default: "UNLIMITED", Min: 1, Max: 999999999, Enum: enum102, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_EXPIRY", ID: mqi.MQIACF_EXPIRY},
+	{Name: "EXPIRY", Type: TIntOrEnum, Scope: "s0", Doc: "tenths of a second", Default: "UNLIMITED", Min: 1, Max: 999999999, Enum: enum102, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_EXPIRY", ID: mqi.MQIACF_EXPIRY},
 	{Name: "PSPROP", Type: TEnum, Scope: "s0", Default: "MSGPROP", Enum: enum103, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_PUBSUB_PROPERTIES", ID: mqi.MQIACF_PUBSUB_PROPERTIES},
 	{Name: "PUBPRTY", Type: TIntOrEnum, Scope: "s0", Default: "ASPUB", Max: 9, Enum: enum104, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_PUB_PRIORITY", ID: mqi.MQIACF_PUB_PRIORITY},
 	{Name: "REQONLY", Type: TEnum, Scope: "s0", Default: "NO", Enum: enum105, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_REQUEST_ONLY", ID: mqi.MQIACF_REQUEST_ONLY},
@@ -2219,7 +2219,7 @@ var attrs12 = []Attr{
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_AUTH_INFO_DESC", ID: mqi.MQCA_AUTH_INFO_DESC},
 	{Name: "CHCKCLNT", Type: TEnum, Scope: "c", Default: "REQDADM", Enum: enum126, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_CLIENT_BINDING", ID: mqi.MQIA_CHECK_CLIENT_BINDING},
 	{Name: "CHCKLOCL", Type: TEnum, Scope: "c", Default: "OPTIONAL", Enum: enum126, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_LOCAL_BINDING", ID: mqi.MQIA_CHECK_LOCAL_BINDING},
-	{Name: "FAILDLAY", Type: TInt, Scope: "c", Default: "1", Max: 60, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_FAIL_DELAY", ID: mqi.MQIA_AUTHENTICATION_FAIL_DELAY},
+	{Name: "FAILDLAY", Type: TInt, Scope: "c", Doc: "seconds", Default: "1", Max: 60, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_FAIL_DELAY", ID: mqi.MQIA_AUTHENTICATION_FAIL_DELAY},
 	{Name: "AUTHENMD", Type: TEnum, Default: "OS", Enum: enum127, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_METHOD", ID: mqi.MQIA_AUTHENTICATION_METHOD},
 	{Name: "ALTDATE", Type: TDate, Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
@@ -2240,7 +2240,7 @@ var attrs13 = []Attr{
 	{Name: "CHCKLOCL", Type: TEnum, Scope: "c", Default: "OPTIONAL", Enum: enum126, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CHECK_LOCAL_BINDING", ID: mqi.MQIA_CHECK_LOCAL_BINDING},
 	{Name: "CLASSGRP", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_GROUP_OBJECT_CLASS", ID: mqi.MQCA_LDAP_GROUP_OBJECT_CLASS},
 	{Name: "CLASSUSR", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_USER_OBJECT_CLASS", ID: mqi.MQCA_LDAP_USER_OBJECT_CLASS},
-	{Name: "FAILDLAY", Type: TInt, Scope: "c", Default: "1", Max: 60, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_FAIL_DELAY", ID: mqi.MQIA_AUTHENTICATION_FAIL_DELAY},
+	{Name: "FAILDLAY", Type: TInt, Scope: "c", Doc: "seconds", Default: "1", Max: 60, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_AUTHENTICATION_FAIL_DELAY", ID: mqi.MQIA_AUTHENTICATION_FAIL_DELAY},
 	{Name: "FINDGRP", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_FIND_GROUP_FIELD", ID: mqi.MQCA_LDAP_FIND_GROUP_FIELD},
 	{Name: "BASEDNG", Type: TString, MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_BASE_DN_GROUPS", ID: mqi.MQCA_LDAP_BASE_DN_GROUPS},
 	{Name: "BASEDNU", Type: TString, MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_LDAP_BASE_DN_USERS", ID: mqi.MQCA_LDAP_BASE_DN_USERS},
@@ -2303,11 +2303,11 @@ var attrs16 = []Attr{
 	{Name: "DSEXPAND", Type: TEnum, Default: "YES", Enum: enum133, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_CF_SMDS_EXPAND", ID: mqi.MQIACF_CF_SMDS_EXPAND, ZOS: true},
 	{Name: "DSGROUP", Type: TString, Doc: "data set name pattern with exactly one *", MaxLen: 44, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_CF_SMDS_GENERIC_NAME", ID: mqi.MQCACF_CF_SMDS_GENERIC_NAME, ZOS: true},
 	{Name: "OFFLD1SZ", Type: TString, Scope: "s4", Doc: "message size of offload rule 1", Default: "32K", MaxLen: 3, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_CF_OFFLOAD_SIZE1", ID: mqi.MQCACF_CF_OFFLOAD_SIZE1, ZOS: true},
-	{Name: "OFFLD1TH", Type: TInt, Scope: "s4", Default: "70", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD1", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD1, ZOS: true},
+	{Name: "OFFLD1TH", Type: TInt, Scope: "s4", Doc: "percent", Default: "70", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD1", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD1, ZOS: true},
 	{Name: "OFFLD2SZ", Type: TString, Scope: "s4", Default: "4K", MaxLen: 3, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_CF_OFFLOAD_SIZE2", ID: mqi.MQCACF_CF_OFFLOAD_SIZE2, ZOS: true},
-	{Name: "OFFLD2TH", Type: TInt, Scope: "s4", Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD2", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD2, ZOS: true},
+	{Name: "OFFLD2TH", Type: TInt, Scope: "s4", Doc: "percent", Default: "80", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD2", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD2, ZOS: true},
 	{Name: "OFFLD3SZ", Type: TString, Scope: "s4", Default: "0K", MaxLen: 3, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACF_CF_OFFLOAD_SIZE3", ID: mqi.MQCACF_CF_OFFLOAD_SIZE3, ZOS: true},
-	{Name: "OFFLD3TH", Type: TInt, Scope: "s4", Default: "90", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD3", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD3, ZOS: true},
+	{Name: "OFFLD3TH", Type: TInt, Scope: "s4", Doc: "percent", Default: "90", Max: 100, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD_THRESHOLD3", ID: mqi.MQIA_CF_OFFLOAD_THRESHOLD3, ZOS: true},
 	{Name: "OFFLOAD", Type: TEnum, Scope: "s4", Default: "SMDS", Enum: enum134, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_OFFLOAD", ID: mqi.MQIA_CF_OFFLOAD, ZOS: true},
 	{Name: "RECAUTO", Type: TEnum, Default: "YES", Enum: enum135, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_RECAUTO", ID: mqi.MQIA_CF_RECAUTO, ZOS: true},
 	{Name: "RECOVER", Type: TEnum, Scope: "s4", Default: "NO", Enum: enum136, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_CF_RECOVER", ID: mqi.MQIA_CF_RECOVER, ZOS: true},
@@ -2327,10 +2327,10 @@ var attrs17 = []Attr{
 	{Name: "COMMEV", Type: TEnum, Default: "DISABLED", Enum: enum47, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_COMM_EVENT", ID: mqi.MQIA_COMM_EVENT},
 	{Name: "ENCODING", Type: TIntOrEnum, Default: "ASPUB", Max: 2147483647, Enum: enum140, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACF_ENCODING", ID: mqi.MQIACF_ENCODING},
 	{Name: "GRPADDR", Type: TString, Doc: "multicast group address", Default: "239.0.0.0", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_GROUP_ADDRESS", ID: mqi.MQCACH_GROUP_ADDRESS},
-	{Name: "MCHBINT", Type: TInt, Default: "2000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MC_HB_INTERVAL", ID: mqi.MQIACH_MC_HB_INTERVAL},
+	{Name: "MCHBINT", Type: TInt, Doc: "milliseconds", Default: "2000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MC_HB_INTERVAL", ID: mqi.MQIACH_MC_HB_INTERVAL},
 	{Name: "MCPROP", Type: TEnum, Default: "ALL", Enum: enum141, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MULTICAST_PROPERTIES", ID: mqi.MQIACH_MULTICAST_PROPERTIES},
-	{Name: "MONINT", Type: TInt, Default: "60", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITOR_INTERVAL", ID: mqi.MQIA_MONITOR_INTERVAL},
-	{Name: "MSGHIST", Type: TInt, Doc: "-1 or 0..999999999", Default: "100", Min: -1, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_HISTORY", ID: mqi.MQIACH_MSG_HISTORY},
+	{Name: "MONINT", Type: TInt, Doc: "seconds", Default: "60", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITOR_INTERVAL", ID: mqi.MQIA_MONITOR_INTERVAL},
+	{Name: "MSGHIST", Type: TInt, Doc: "kilobytes, -1 or 0..999999999", Default: "100", Min: -1, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_HISTORY", ID: mqi.MQIACH_MSG_HISTORY},
 	{Name: "NSUBHIST", Type: TEnum, Default: "NONE", Enum: enum142, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NEW_SUBSCRIBER_HISTORY", ID: mqi.MQIACH_NEW_SUBSCRIBER_HISTORY},
 	{Name: "PORT", Type: TInt, Default: "1414", Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
 	{Name: "LIKE", Type: TName, Doc: "object whose values stand for those left out", MaxLen: 48, Define: Option, PCF: "MQCACF_FROM_COMM_INFO_NAME", ID: mqi.MQCACF_FROM_COMM_INFO_NAME},
@@ -2360,8 +2360,8 @@ var attrs19 = []Attr{
 	{Name: "QUEUE", Type: TName, Syn: []string{"QSTATUS"}, Scope: "c", Doc: "local queues only (no alias/remote)", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_NAME", ID: mqi.MQCA_Q_NAME, Positional: true, Required: true, Generic: true},
 	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "QUEUE", Enum: enum144, Display: Yes, PCF: "MQIACF_Q_STATUS_TYPE", ID: mqi.MQIACF_Q_STATUS_TYPE},
 	{Name: "CURDEPTH", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_CURRENT_Q_DEPTH", ID: mqi.MQIA_CURRENT_Q_DEPTH},
-	{Name: "CURFSIZE", Type: TInt, Doc: "current queue file size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CUR_Q_FILE_SIZE", ID: mqi.MQIACF_CUR_Q_FILE_SIZE},
-	{Name: "CURMAXFS", Type: TInt, Doc: "current maximum queue file size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CUR_MAX_FILE_SIZE", ID: mqi.MQIACF_CUR_MAX_FILE_SIZE},
+	{Name: "CURFSIZE", Type: TInt, Doc: "megabytes, current queue file size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CUR_Q_FILE_SIZE", ID: mqi.MQIACF_CUR_Q_FILE_SIZE},
+	{Name: "CURMAXFS", Type: TInt, Doc: "megabytes, current maximum queue file size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CUR_MAX_FILE_SIZE", ID: mqi.MQIACF_CUR_MAX_FILE_SIZE},
 	{Name: "IPPROCS", Type: TInt, Scope: "c", Doc: "handles open for input", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_OPEN_INPUT_COUNT", ID: mqi.MQIA_OPEN_INPUT_COUNT},
 	{Name: "LGETDATE", Type: TDate, Doc: "blank unless MONQ is on", Display: Yes, PCF: "MQCACF_LAST_GET_DATE", ID: mqi.MQCACF_LAST_GET_DATE},
 	{Name: "LGETTIME", Type: TTime, Display: Yes, PCF: "MQCACF_LAST_GET_TIME", ID: mqi.MQCACF_LAST_GET_TIME},
@@ -2369,9 +2369,9 @@ var attrs19 = []Attr{
 	{Name: "LPUTTIME", Type: TTime, Display: Yes, PCF: "MQCACF_LAST_PUT_TIME", ID: mqi.MQCACF_LAST_PUT_TIME},
 	{Name: "MEDIALOG", Type: TString, Doc: "oldest log extent for media recovery; blank under circular logging", Display: Yes, PCF: "MQCACF_MEDIA_LOG_EXTENT_NAME", ID: mqi.MQCACF_MEDIA_LOG_EXTENT_NAME},
 	{Name: "MONQ", Type: TEnum, Enum: enum145, Display: Yes, PCF: "MQIA_MONITORING_Q", ID: mqi.MQIA_MONITORING_Q},
-	{Name: "MSGAGE", Type: TInt, Doc: "age of oldest message, 0..999999999; ( ) when monitoring off", Max: 999999999, Display: Yes, PCF: "MQIACF_OLDEST_MSG_AGE", ID: mqi.MQIACF_OLDEST_MSG_AGE},
+	{Name: "MSGAGE", Type: TInt, Doc: "seconds, age of oldest message, 0..999999999; ( ) when monitoring off", Max: 999999999, Display: Yes, PCF: "MQIACF_OLDEST_MSG_AGE", ID: mqi.MQIACF_OLDEST_MSG_AGE},
 	{Name: "OPPROCS", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_OPEN_OUTPUT_COUNT", ID: mqi.MQIA_OPEN_OUTPUT_COUNT},
-	{Name: "QTIME", Type: TPair, Doc: "short,long; ( , ) when monitoring off; 999999999 = too large", Display: Yes, PCF: "MQIACF_Q_TIME_INDICATOR", ID: mqi.MQIACF_Q_TIME_INDICATOR},
+	{Name: "QTIME", Type: TPair, Doc: "microseconds, short,long; ( , ) when monitoring off; 999999999 = too large", Display: Yes, PCF: "MQIACF_Q_TIME_INDICATOR", ID: mqi.MQIACF_Q_TIME_INDICATOR},
 	{Name: "UNCOM", Type: TIntOrEnum, Scope: "c", Max: 9223372036854775807, Enum: enum146, Display: Yes, PCF: "MQIACF_UNCOMMITTED_MSGS", ID: mqi.MQIACF_UNCOMMITTED_MSGS},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum147, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "MONITOR", Type: TGroup, Doc: "the monitoring fields LGETDATE LGETTIME LPUTDATE LPUTTIME MONQ MSGAGE QTIME", Display: Selector},
@@ -2415,8 +2415,8 @@ var attrs21 = []Attr{
 	{Name: "BYTSSENT", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_BYTES_SENT", ID: mqi.MQIACH_BYTES_SENT},
 	{Name: "CHSTADA", Type: TDate, Scope: "c", Doc: "start date", Display: Yes, PCF: "MQCACH_CHANNEL_START_DATE", ID: mqi.MQCACH_CHANNEL_START_DATE},
 	{Name: "CHSTATI", Type: TTime, Scope: "c", Doc: "start time", Display: Yes, PCF: "MQCACH_CHANNEL_START_TIME", ID: mqi.MQCACH_CHANNEL_START_TIME},
-	{Name: "COMPHDR", Type: TPair, Doc: "negotiated value, value of the last message", Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TPair, Doc: "negotiated value, value of the last message", Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TPair, Doc: "negotiated value, value of the last message", Enum: enum157, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TPair, Doc: "negotiated value, value of the last message", Enum: enum158, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "COMPRATE", Type: TPair, Display: Yes, PCF: "MQIACH_COMPRESSION_RATE", ID: mqi.MQIACH_COMPRESSION_RATE},
 	{Name: "COMPTIME", Type: TPair, Display: Yes, PCF: "MQIACH_COMPRESSION_TIME", ID: mqi.MQIACH_COMPRESSION_TIME},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "peer address; with (port) for senders", MaxLen: 264, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
@@ -2425,8 +2425,8 @@ var attrs21 = []Attr{
 	{Name: "CURRENT", Type: TFlag, Scope: "c", Display: Yes, PCF: "MQIACH_CHANNEL_INSTANCE_TYPE", ID: mqi.MQIACH_CHANNEL_INSTANCE_TYPE},
 	{Name: "CURSEQNO", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_CURRENT_SEQ_NUMBER", ID: mqi.MQIACH_CURRENT_SEQ_NUMBER},
 	{Name: "EXITTIME", Type: TPair, Display: Yes, PCF: "MQIACH_EXIT_TIME_INDICATOR", ID: mqi.MQIACH_EXIT_TIME_INDICATOR},
-	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "negotiated", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "INDOUBT", Type: TEnum, Scope: "c", Enum: enum157, Display: Yes, PCF: "MQIACH_INDOUBT_STATUS", ID: mqi.MQIACH_INDOUBT_STATUS},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds, negotiated", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "INDOUBT", Type: TEnum, Scope: "c", Enum: enum159, Display: Yes, PCF: "MQIACH_INDOUBT_STATUS", ID: mqi.MQIACH_INDOUBT_STATUS},
 	{Name: "JOBNAME", Type: THex, Scope: "c", Doc: "pid+tid in hex", MaxLen: 16, Display: Yes, PCF: "MQCACH_MCA_JOB_NAME", ID: mqi.MQCACH_MCA_JOB_NAME},
 	{Name: "LOCLADDR", Type: TString, Scope: "c", Doc: "local address(port)", MaxLen: 48, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTS", Type: TInt, Scope: "c", Doc: "long retries left", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_LONG_RETRIES_LEFT", ID: mqi.MQIACH_LONG_RETRIES_LEFT},
@@ -2434,16 +2434,16 @@ var attrs21 = []Attr{
 	{Name: "LSTMSGDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACH_LAST_MSG_DATE", ID: mqi.MQCACH_LAST_MSG_DATE},
 	{Name: "LSTMSGTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACH_LAST_MSG_TIME", ID: mqi.MQCACH_LAST_MSG_TIME},
 	{Name: "LSTSEQNO", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_LAST_SEQ_NUMBER", ID: mqi.MQIACH_LAST_SEQ_NUMBER},
-	{Name: "MCASTAT", Type: TEnum, Scope: "c", Enum: enum158, Display: Yes, PCF: "MQIACH_MCA_STATUS", ID: mqi.MQIACH_MCA_STATUS},
+	{Name: "MCASTAT", Type: TEnum, Scope: "c", Enum: enum160, Display: Yes, PCF: "MQIACH_MCA_STATUS", ID: mqi.MQIACH_MCA_STATUS},
 	{Name: "MCAUSER", Type: TString, Scope: "c", Doc: "effective user id", Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MONCHL", Type: TEnum, Enum: enum145, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MSGS", Type: TInt, Scope: "c", Doc: "messages sent or received; MQI calls for SVRCONN", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_MSGS", ID: mqi.MQIACH_MSGS},
 	{Name: "NETTIME", Type: TPair, Display: Yes, PCF: "MQIACH_NETWORK_TIME_INDICATOR", ID: mqi.MQIACH_NETWORK_TIME_INDICATOR},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Enum: enum159, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Enum: enum161, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PORT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_PORT_NUMBER", ID: mqi.MQIACH_PORT_NUMBER},
 	{Name: "RAPPLTAG", Type: TString, Scope: "c", Doc: "remote application tag", MaxLen: 28, Display: Yes, PCF: "MQCACH_REMOTE_APPL_TAG", ID: mqi.MQCACH_REMOTE_APPL_TAG},
 	{Name: "RQMNAME", Type: TName, Scope: "c", Doc: "remote queue manager", MaxLen: 48, Display: Yes, PCF: "MQCA_REMOTE_Q_MGR_NAME", ID: mqi.MQCA_REMOTE_Q_MGR_NAME},
-	{Name: "SECPROT", Type: TEnum, Enum: enum160, Display: Yes, PCF: "MQIACH_SECURITY_PROTOCOL", ID: mqi.MQIACH_SECURITY_PROTOCOL},
+	{Name: "SECPROT", Type: TEnum, Enum: enum162, Display: Yes, PCF: "MQIACH_SECURITY_PROTOCOL", ID: mqi.MQIACH_SECURITY_PROTOCOL},
 	{Name: "SHORTRTS", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_SHORT_RETRIES_LEFT", ID: mqi.MQIACH_SHORT_RETRIES_LEFT},
 	{Name: "SSLCERTI", Type: TString, Doc: "issuer DN", Display: Yes, PCF: "MQCACH_SSL_CERT_ISSUER_NAME", ID: mqi.MQCACH_SSL_CERT_ISSUER_NAME},
 	{Name: "SSLCIPH", Type: TString, MaxLen: 32, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
@@ -2452,11 +2452,11 @@ var attrs21 = []Attr{
 	{Name: "SSLPEER", Type: TString, Doc: "peer DN", Display: Yes, PCF: "MQCACH_SSL_SHORT_PEER_NAME", ID: mqi.MQCACH_SSL_SHORT_PEER_NAME},
 	{Name: "SSLRKEYS", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_SSL_KEY_RESETS", ID: mqi.MQIACH_SSL_KEY_RESETS},
 	{Name: "STATCHL", Type: TEnum, Enum: enum145, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
-	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum161, Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
-	{Name: "STOPREQ", Type: TEnum, Scope: "c", Enum: enum162, Display: Yes, PCF: "MQIACH_STOP_REQUESTED", ID: mqi.MQIACH_STOP_REQUESTED},
-	{Name: "SUBSTATE", Type: TEnum, Scope: "c", Enum: enum163, Display: Yes, PCF: "MQIACH_CHANNEL_SUBSTATE", ID: mqi.MQIACH_CHANNEL_SUBSTATE},
+	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum163, Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
+	{Name: "STOPREQ", Type: TEnum, Scope: "c", Enum: enum164, Display: Yes, PCF: "MQIACH_STOP_REQUESTED", ID: mqi.MQIACH_STOP_REQUESTED},
+	{Name: "SUBSTATE", Type: TEnum, Scope: "c", Enum: enum165, Display: Yes, PCF: "MQIACH_CHANNEL_SUBSTATE", ID: mqi.MQIACH_CHANNEL_SUBSTATE},
 	{Name: "TPROOT", Type: TString, Doc: "AMQP topic root", MaxLen: 10240, Display: Yes, PCF: "MQCACH_TOPIC_ROOT", ID: mqi.MQCACH_TOPIC_ROOT},
-	{Name: "USECLTID", Type: TEnum, Enum: enum164, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
+	{Name: "USECLTID", Type: TEnum, Enum: enum166, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
 	{Name: "XBATCHSZ", Type: TPair, Display: Yes, PCF: "MQIACH_BATCH_SIZE_INDICATOR", ID: mqi.MQIACH_BATCH_SIZE_INDICATOR},
 	{Name: "XMITQ", Type: TName, Scope: "c", MaxLen: 48, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 	{Name: "XQMSGSA", Type: TInt, Doc: "messages available on transmission queue", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_XMITQ_MSGS_AVAILABLE", ID: mqi.MQIACH_XMITQ_MSGS_AVAILABLE},
@@ -2473,35 +2473,35 @@ var attrs21 = []Attr{
 // TPSTATUS TYPE(TOPIC)
 var attrs22 = []Attr{
 	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and #", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "TOPIC", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "TOPIC", Enum: enum167, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "ADMIN", Type: TName, Scope: "s0", Doc: "administrative topic object name at this node, blank if none", MaxLen: 48, Display: Yes, PCF: "MQCA_ADMIN_TOPIC_NAME", ID: mqi.MQCA_ADMIN_TOPIC_NAME},
-	{Name: "CLUSTER", Type: TName, Scope: "s2", Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
-	{Name: "COMMINFO", Type: TName, Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_COMM_INFO_NAME", ID: mqi.MQCA_COMM_INFO_NAME},
-	{Name: "MDURMDL", Type: TName, Scope: "s0", Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_MODEL_DURABLE_Q", ID: mqi.MQCA_MODEL_DURABLE_Q},
-	{Name: "MNDURMDL", Type: TName, Scope: "s0", Doc: "resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_MODEL_NON_DURABLE_Q", ID: mqi.MQCA_MODEL_NON_DURABLE_Q},
-	{Name: "CLROUTE", Type: TEnum, Scope: "s2", Enum: enum166, Display: Yes, PCF: "MQIA_CLUSTER_PUB_ROUTE", ID: mqi.MQIA_CLUSTER_PUB_ROUTE},
+	{Name: "CLUSTER", Type: TName, Scope: "s2", Doc: "the value in force, ASPARENT resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
+	{Name: "COMMINFO", Type: TName, Doc: "the value in force, ASPARENT resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_COMM_INFO_NAME", ID: mqi.MQCA_COMM_INFO_NAME},
+	{Name: "MDURMDL", Type: TName, Scope: "s0", Doc: "the value in force, ASPARENT resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_MODEL_DURABLE_Q", ID: mqi.MQCA_MODEL_DURABLE_Q},
+	{Name: "MNDURMDL", Type: TName, Scope: "s0", Doc: "the value in force, ASPARENT resolved", MaxLen: 48, Display: Yes, PCF: "MQCA_MODEL_NON_DURABLE_Q", ID: mqi.MQCA_MODEL_NON_DURABLE_Q},
+	{Name: "CLROUTE", Type: TEnum, Scope: "s2", Enum: enum168, Display: Yes, PCF: "MQIA_CLUSTER_PUB_ROUTE", ID: mqi.MQIA_CLUSTER_PUB_ROUTE},
 	{Name: "DEFPSIST", Type: TEnum, Scope: "s0", Enum: enum6, Display: Yes, PCF: "MQIA_TOPIC_DEF_PERSISTENCE", ID: mqi.MQIA_TOPIC_DEF_PERSISTENCE},
-	{Name: "DEFPRTY", Type: TInt, Scope: "s0", Doc: "resolved 0..9", Max: 9, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
+	{Name: "DEFPRTY", Type: TInt, Scope: "s0", Doc: "the value in force, ASPARENT resolved", Max: 9, Display: Yes, PCF: "MQIA_DEF_PRIORITY", ID: mqi.MQIA_DEF_PRIORITY},
 	{Name: "DEFPRESP", Type: TEnum, Scope: "s0", Enum: enum7, Display: Yes, PCF: "MQIA_DEF_PUT_RESPONSE_TYPE", ID: mqi.MQIA_DEF_PUT_RESPONSE_TYPE},
-	{Name: "DURSUB", Type: TEnum, Scope: "s0", Enum: enum167, Display: Yes, PCF: "MQIA_DURABLE_SUB", ID: mqi.MQIA_DURABLE_SUB},
-	{Name: "PUB", Type: TEnum, Scope: "s0", Enum: enum168, Display: Yes, PCF: "MQIA_INHIBIT_PUB", ID: mqi.MQIA_INHIBIT_PUB},
-	{Name: "SUB", Type: TEnum, Scope: "s0", Enum: enum169, Display: Yes, PCF: "MQIA_INHIBIT_SUB", ID: mqi.MQIA_INHIBIT_SUB},
-	{Name: "PMSGDLV", Type: TEnum, Scope: "s0,s2", Enum: enum170, Display: Yes, PCF: "MQIA_PM_DELIVERY", ID: mqi.MQIA_PM_DELIVERY},
-	{Name: "NPMSGDLV", Type: TEnum, Scope: "s0,s2", Enum: enum170, Display: Yes, PCF: "MQIA_NPM_DELIVERY", ID: mqi.MQIA_NPM_DELIVERY},
+	{Name: "DURSUB", Type: TEnum, Scope: "s0", Enum: enum169, Display: Yes, PCF: "MQIA_DURABLE_SUB", ID: mqi.MQIA_DURABLE_SUB},
+	{Name: "PUB", Type: TEnum, Scope: "s0", Enum: enum170, Display: Yes, PCF: "MQIA_INHIBIT_PUB", ID: mqi.MQIA_INHIBIT_PUB},
+	{Name: "SUB", Type: TEnum, Scope: "s0", Enum: enum171, Display: Yes, PCF: "MQIA_INHIBIT_SUB", ID: mqi.MQIA_INHIBIT_SUB},
+	{Name: "PMSGDLV", Type: TEnum, Scope: "s0,s2", Enum: enum172, Display: Yes, PCF: "MQIA_PM_DELIVERY", ID: mqi.MQIA_PM_DELIVERY},
+	{Name: "NPMSGDLV", Type: TEnum, Scope: "s0,s2", Enum: enum172, Display: Yes, PCF: "MQIA_NPM_DELIVERY", ID: mqi.MQIA_NPM_DELIVERY},
 	{Name: "RETAINED", Type: TEnum, Scope: "s0", Enum: enum149, Display: Yes, PCF: "MQIACF_RETAINED_PUBLICATION", ID: mqi.MQIACF_RETAINED_PUBLICATION},
-	{Name: "MCAST", Type: TEnum, Enum: enum171, Display: Yes, PCF: "MQIA_MULTICAST", ID: mqi.MQIA_MULTICAST},
+	{Name: "MCAST", Type: TEnum, Enum: enum173, Display: Yes, PCF: "MQIA_MULTICAST", ID: mqi.MQIA_MULTICAST},
 	{Name: "PUBCOUNT", Type: TInt, Scope: "s0", Doc: "applications with the node open for publish", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_PUB_COUNT", ID: mqi.MQIA_PUB_COUNT},
 	{Name: "SUBCOUNT", Type: TInt, Scope: "s0", Doc: "subscriptions including disconnected durable ones", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_SUB_COUNT", ID: mqi.MQIA_SUB_COUNT},
-	{Name: "PUBSCOPE", Type: TEnum, Scope: "s2", Enum: enum172, Display: Yes, PCF: "MQIA_PUB_SCOPE", ID: mqi.MQIA_PUB_SCOPE},
-	{Name: "SUBSCOPE", Type: TEnum, Scope: "s2", Enum: enum172, Display: Yes, PCF: "MQIA_SUB_SCOPE", ID: mqi.MQIA_SUB_SCOPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "s2", Enum: enum173, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
-	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "resolved value", Max: 999999999, Enum: enum2, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
+	{Name: "PUBSCOPE", Type: TEnum, Scope: "s2", Enum: enum174, Display: Yes, PCF: "MQIA_PUB_SCOPE", ID: mqi.MQIA_PUB_SCOPE},
+	{Name: "SUBSCOPE", Type: TEnum, Scope: "s2", Enum: enum174, Display: Yes, PCF: "MQIA_SUB_SCOPE", ID: mqi.MQIA_SUB_SCOPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "s2", Enum: enum175, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "CAPEXPRY", Type: TIntOrEnum, Doc: "the value in force, ASPARENT resolved", Max: 999999999, Enum: enum2, Display: Yes, PCF: "MQIA_CAP_EXPIRY", ID: mqi.MQIA_CAP_EXPIRY},
 }
 
 // TPSTATUS TYPE(SUB)
 var attrs23 = []Attr{
 	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and #", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "SUB", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "SUB", Enum: enum167, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "SUBID", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "SUBUSER", Type: TString, Scope: "s0", MaxLen: 12, Display: Yes, PCF: "MQCACF_SUB_USER_ID", ID: mqi.MQCACF_SUB_USER_ID},
 	{Name: "RESMDATE", Type: TDate, Scope: "s0", Doc: "last MQSUB that connected to it", Display: Yes, PCF: "MQCA_RESUME_DATE", ID: mqi.MQCA_RESUME_DATE},
@@ -2510,15 +2510,15 @@ var attrs23 = []Attr{
 	{Name: "LMSGTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_MSG_TIME", ID: mqi.MQCACF_LAST_MSG_TIME},
 	{Name: "NUMMSGS", Type: TInt, Scope: "s0", Doc: "messages put to the subscription's destination", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MESSAGE_COUNT", ID: mqi.MQIACF_MESSAGE_COUNT},
 	{Name: "ACTCONN", Type: THex, Scope: "s0", Doc: "active connection id (MQ connection id 24 bytes); zeros/blank when none", MaxLen: 48, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
-	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum174, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
+	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum176, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
 	{Name: "MCASTREL", Type: TPair, Doc: "reliability indicator", Display: Yes, PCF: "MQIACF_MCAST_REL_INDICATOR", ID: mqi.MQIACF_MCAST_REL_INDICATOR},
-	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Enum: enum175, Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
+	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Enum: enum177, Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
 }
 
 // TPSTATUS TYPE(PUB)
 var attrs24 = []Attr{
 	{Name: "TOPICSTR", Type: TString, Syn: []string{"TPSTATUS"}, Scope: "s0", Doc: "exact string, or MQ topic wildcards + and #", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "PUB", Enum: enum165, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s0", Default: "PUB", Enum: enum167, Display: Yes, PCF: "MQIACF_TOPIC_STATUS_TYPE", ID: mqi.MQIACF_TOPIC_STATUS_TYPE},
 	{Name: "LPUBDATE", Type: TDate, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_PUB_DATE", ID: mqi.MQCACF_LAST_PUB_DATE},
 	{Name: "LPUBTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_PUB_TIME", ID: mqi.MQCACF_LAST_PUB_TIME},
 	{Name: "ACTCONN", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
@@ -2531,14 +2531,14 @@ var attrs25 = []Attr{
 	{Name: "SUB", Type: TString, Syn: []string{"SBSTATUS"}, Scope: "s0,s2", MaxLen: 10240, Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME, Positional: true, Required: true, Generic: true},
 	{Name: "SUBID", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "ACTCONN", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
-	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum174, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
+	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum176, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
 	{Name: "LMSGDATE", Type: TDate, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_MSG_DATE", ID: mqi.MQCACF_LAST_MSG_DATE},
 	{Name: "LMSGTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_MSG_TIME", ID: mqi.MQCACF_LAST_MSG_TIME},
 	{Name: "MCASTREL", Type: TPair, Display: Yes, PCF: "MQIACF_MCAST_REL_INDICATOR", ID: mqi.MQIACF_MCAST_REL_INDICATOR},
 	{Name: "NUMMSGS", Type: TInt, Scope: "s0", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MESSAGE_COUNT", ID: mqi.MQIACF_MESSAGE_COUNT},
 	{Name: "RESMDATE", Type: TDate, Scope: "s0", Display: Yes, PCF: "MQCA_RESUME_DATE", ID: mqi.MQCA_RESUME_DATE},
 	{Name: "RESMTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCA_RESUME_TIME", ID: mqi.MQCA_RESUME_TIME},
-	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Enum: enum176, Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
+	{Name: "SUBTYPE", Type: TEnum, Scope: "s0,s2", Enum: enum178, Display: Yes, PCF: "MQIACF_SUB_TYPE", ID: mqi.MQIACF_SUB_TYPE},
 	{Name: "SUBUSER", Type: TString, Scope: "s0", MaxLen: 12, Display: Yes, PCF: "MQCACF_SUB_USER_ID", ID: mqi.MQCACF_SUB_USER_ID},
 	{Name: "TOPICSTR", Type: TString, Scope: "s0", MaxLen: 10240, Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
 }
@@ -2546,8 +2546,8 @@ var attrs25 = []Attr{
 // PUBSUB
 var attrs26 = []Attr{
 	{Name: "QMNAME", Type: TName, Scope: "s0,s2", Doc: "this, parent or child queue manager", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "TYPE", Type: TEnum, Scope: "s0,s2", Default: "ALL", Enum: enum177, Display: Yes, PCF: "MQIACF_PS_STATUS_TYPE", ID: mqi.MQIACF_PS_STATUS_TYPE},
-	{Name: "STATUS", Type: TEnum, Scope: "s0,s2", Enum: enum178, Display: Yes, PCF: "MQIACF_PUBSUB_STATUS", ID: mqi.MQIACF_PUBSUB_STATUS},
+	{Name: "TYPE", Type: TEnum, Scope: "s0,s2", Default: "ALL", Enum: enum179, Display: Yes, PCF: "MQIACF_PS_STATUS_TYPE", ID: mqi.MQIACF_PS_STATUS_TYPE},
+	{Name: "STATUS", Type: TEnum, Scope: "s0,s2", Enum: enum180, Display: Yes, PCF: "MQIACF_PUBSUB_STATUS", ID: mqi.MQIACF_PUBSUB_STATUS},
 	{Name: "SUBCOUNT", Type: TInt, Scope: "s0,s2", Doc: "total subscriptions in the local tree (LOCAL only)", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_SUB_COUNT", ID: mqi.MQIA_SUB_COUNT},
 	{Name: "TPCOUNT", Type: TInt, Scope: "s0", Doc: "total topic nodes in the local tree (LOCAL only)", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_TOPIC_NODE_COUNT", ID: mqi.MQIA_TOPIC_NODE_COUNT},
 }
@@ -2555,52 +2555,52 @@ var attrs26 = []Attr{
 // QMSTATUS
 var attrs27 = []Attr{
 	{Name: "QMNAME", Type: TName, Scope: "c", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "QMGR", Enum: enum179, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS_INFO_TYPE", ID: mqi.MQIACF_Q_MGR_STATUS_INFO_TYPE},
-	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum180, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS", ID: mqi.MQIACF_Q_MGR_STATUS},
+	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "QMGR", Enum: enum181, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS_INFO_TYPE", ID: mqi.MQIACF_Q_MGR_STATUS_INFO_TYPE},
+	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum182, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS", ID: mqi.MQIACF_Q_MGR_STATUS},
 	{Name: "ARCHLOG", Type: TString, Doc: "oldest extent awaiting archive", Display: Yes, PCF: "MQCACF_ARCHIVE_LOG_EXTENT_NAME", ID: mqi.MQCACF_ARCHIVE_LOG_EXTENT_NAME},
-	{Name: "ARCHSZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_ARCHIVE_LOG_SIZE", ID: mqi.MQIACF_ARCHIVE_LOG_SIZE},
-	{Name: "AUTOCLUS", Type: TEnum, Enum: enum181, Display: Yes, PCF: "MQIACF_AUTO_CLUSTER_TYPE", ID: mqi.MQIACF_AUTO_CLUSTER_TYPE},
-	{Name: "CHINIT", Type: TEnum, Scope: "c", Enum: enum182, Display: Yes, PCF: "MQIACF_CHINIT_STATUS", ID: mqi.MQIACF_CHINIT_STATUS},
+	{Name: "ARCHSZ", Type: TInt, Doc: "megabytes", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_ARCHIVE_LOG_SIZE", ID: mqi.MQIACF_ARCHIVE_LOG_SIZE},
+	{Name: "AUTOCLUS", Type: TEnum, Enum: enum183, Display: Yes, PCF: "MQIACF_AUTO_CLUSTER_TYPE", ID: mqi.MQIACF_AUTO_CLUSTER_TYPE},
+	{Name: "CHINIT", Type: TEnum, Scope: "c", Enum: enum184, Display: Yes, PCF: "MQIACF_CHINIT_STATUS", ID: mqi.MQIACF_CHINIT_STATUS},
 	{Name: "CHKPTCNT", Type: TInt, Doc: "checkpoints", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CHECKPOINT_COUNT", ID: mqi.MQIACF_CHECKPOINT_COUNT},
 	{Name: "CHKPTOPS", Type: TInt, Doc: "operations since checkpoint", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CHECKPOINT_OPERATIONS", ID: mqi.MQIACF_CHECKPOINT_OPERATIONS},
 	{Name: "CHKPTSZ", Type: TInt, Doc: "log MB since checkpoint", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CHECKPOINT_SIZE", ID: mqi.MQIACF_CHECKPOINT_SIZE},
-	{Name: "CMDSERV", Type: TEnum, Scope: "c", Enum: enum182, Display: Yes, PCF: "MQIACF_CMD_SERVER_STATUS", ID: mqi.MQIACF_CMD_SERVER_STATUS},
+	{Name: "CMDSERV", Type: TEnum, Scope: "c", Enum: enum184, Display: Yes, PCF: "MQIACF_CMD_SERVER_STATUS", ID: mqi.MQIACF_CMD_SERVER_STATUS},
 	{Name: "CONNS", Type: TInt, Scope: "c", Doc: "current connections", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CONNECTION_COUNT", ID: mqi.MQIACF_CONNECTION_COUNT},
 	{Name: "CURRLOG", Type: TString, Doc: "current log extent (linear)", Display: Yes, PCF: "MQCACF_CURRENT_LOG_EXTENT_NAME", ID: mqi.MQCACF_CURRENT_LOG_EXTENT_NAME},
-	{Name: "DATFSSZ", Type: TIntOrEnum, Doc: "data file system size MB", Max: 9223372036854775807, Enum: enum183, Display: Yes, PCF: "MQIACF_DATA_FS_SIZE", ID: mqi.MQIACF_DATA_FS_SIZE},
-	{Name: "DATFSUSE", Type: TIntOrEnum, Max: 100, Enum: enum183, Display: Yes, PCF: "MQIACF_DATA_FS_IN_USE", ID: mqi.MQIACF_DATA_FS_IN_USE},
+	{Name: "DATFSSZ", Type: TIntOrEnum, Doc: "data file system size MB", Max: 9223372036854775807, Enum: enum185, Display: Yes, PCF: "MQIACF_DATA_FS_SIZE", ID: mqi.MQIACF_DATA_FS_SIZE},
+	{Name: "DATFSUSE", Type: TIntOrEnum, Doc: "percent", Max: 100, Enum: enum185, Display: Yes, PCF: "MQIACF_DATA_FS_IN_USE", ID: mqi.MQIACF_DATA_FS_IN_USE},
 	{Name: "DATPATH", Type: TString, Doc: "data path", Display: Yes, PCF: "MQCACF_Q_MGR_DATA_PATH", ID: mqi.MQCACF_Q_MGR_DATA_PATH},
 	{Name: "DISKLSN", Type: TString, Doc: "last log sequence number on disk, form <0:0:79:38170>", Display: Yes, PCF: "MQCACF_DISK_WRITTEN_LSN", ID: mqi.MQCACF_DISK_WRITTEN_LSN},
 	{Name: "GRPLSN", Type: TString, Display: Yes, PCF: "MQCACF_NHA_GROUP_LSN", ID: mqi.MQCACF_NHA_GROUP_LSN},
 	{Name: "GRPNAME", Type: TString, Display: Yes, PCF: "MQCACF_NHA_GROUP_NAME", ID: mqi.MQCACF_NHA_GROUP_NAME},
-	{Name: "GRPROLE", Type: TEnum, Enum: enum184, Display: Yes, PCF: "MQIACF_NHA_GROUP_ROLE", ID: mqi.MQIACF_NHA_GROUP_ROLE},
+	{Name: "GRPROLE", Type: TEnum, Enum: enum186, Display: Yes, PCF: "MQIACF_NHA_GROUP_ROLE", ID: mqi.MQIACF_NHA_GROUP_ROLE},
 	{Name: "HOSTNAME", Type: TString, Display: Yes, PCF: "MQCACF_HOST_NAME", ID: mqi.MQCACF_HOST_NAME},
 	{Name: "INSTANCE", Type: TString, Doc: "native HA instance name", Display: Yes, PCF: "MQCACF_NHA_INSTANCE_NAME", ID: mqi.MQCACF_NHA_INSTANCE_NAME},
 	{Name: "INSTDESC", Type: TString, Doc: "installation description", MaxLen: 64, Display: Yes, PCF: "MQCA_INSTALLATION_DESC", ID: mqi.MQCA_INSTALLATION_DESC},
 	{Name: "INSTNAME", Type: TString, MaxLen: 16, Display: Yes, PCF: "MQCA_INSTALLATION_NAME", ID: mqi.MQCA_INSTALLATION_NAME},
 	{Name: "INSTPATH", Type: TString, MaxLen: 256, Display: Yes, PCF: "MQCA_INSTALLATION_PATH", ID: mqi.MQCA_INSTALLATION_PATH},
-	{Name: "LDAPCONN", Type: TEnum, Enum: enum185, Display: Yes, PCF: "MQIACF_LDAP_CONNECTION_STATUS", ID: mqi.MQIACF_LDAP_CONNECTION_STATUS},
-	{Name: "LOGEXTSZ", Type: TInt, Doc: "extent size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_LOG_EXTENT_SIZE", ID: mqi.MQIACF_LOG_EXTENT_SIZE},
-	{Name: "LOGFSSZ", Type: TIntOrEnum, Max: 9223372036854775807, Enum: enum183, Display: Yes, PCF: "MQIACF_LOG_FS_SIZE", ID: mqi.MQIACF_LOG_FS_SIZE},
-	{Name: "LOGFSUSE", Type: TIntOrEnum, Max: 100, Enum: enum183, Display: Yes, PCF: "MQIACF_LOG_FS_IN_USE", ID: mqi.MQIACF_LOG_FS_IN_USE},
-	{Name: "LOGINUSE", Type: TInt, Max: 100, Display: Yes, PCF: "MQIACF_LOG_IN_USE", ID: mqi.MQIACF_LOG_IN_USE},
+	{Name: "LDAPCONN", Type: TEnum, Enum: enum187, Display: Yes, PCF: "MQIACF_LDAP_CONNECTION_STATUS", ID: mqi.MQIACF_LDAP_CONNECTION_STATUS},
+	{Name: "LOGEXTSZ", Type: TInt, Doc: "kilobytes, extent size", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_LOG_EXTENT_SIZE", ID: mqi.MQIACF_LOG_EXTENT_SIZE},
+	{Name: "LOGFSSZ", Type: TIntOrEnum, Max: 9223372036854775807, Enum: enum185, Display: Yes, PCF: "MQIACF_LOG_FS_SIZE", ID: mqi.MQIACF_LOG_FS_SIZE},
+	{Name: "LOGFSUSE", Type: TIntOrEnum, Doc: "percent", Max: 100, Enum: enum185, Display: Yes, PCF: "MQIACF_LOG_FS_IN_USE", ID: mqi.MQIACF_LOG_FS_IN_USE},
+	{Name: "LOGINUSE", Type: TInt, Doc: "percent", Max: 100, Display: Yes, PCF: "MQIACF_LOG_IN_USE", ID: mqi.MQIACF_LOG_IN_USE},
 	{Name: "LOGPATH", Type: TString, Display: Yes, PCF: "MQCACF_LOG_PATH", ID: mqi.MQCACF_LOG_PATH},
 	{Name: "LOGPRIM", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_LOG_PRIMARIES", ID: mqi.MQIACF_LOG_PRIMARIES},
 	{Name: "LOGSEC", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_LOG_SECONDARIES", ID: mqi.MQIACF_LOG_SECONDARIES},
 	{Name: "LOGSTRDA", Type: TDate, Display: Yes, PCF: "MQCACF_LOG_START_DATE", ID: mqi.MQCACF_LOG_START_DATE},
 	{Name: "LOGSTRL", Type: TString, Display: Yes, PCF: "MQCACF_LOG_START_LSN", ID: mqi.MQCACF_LOG_START_LSN},
 	{Name: "LOGSTRTI", Type: TTime, Display: Yes, PCF: "MQCACF_LOG_START_TIME", ID: mqi.MQCACF_LOG_START_TIME},
-	{Name: "LOGTYPE", Type: TEnum, Enum: enum186, Display: Yes, PCF: "MQIACF_LOG_TYPE", ID: mqi.MQIACF_LOG_TYPE},
-	{Name: "LOGUTIL", Type: TInt, Max: 100, Display: Yes, PCF: "MQIACF_LOG_UTILIZATION", ID: mqi.MQIACF_LOG_UTILIZATION},
+	{Name: "LOGTYPE", Type: TEnum, Enum: enum188, Display: Yes, PCF: "MQIACF_LOG_TYPE", ID: mqi.MQIACF_LOG_TYPE},
+	{Name: "LOGUTIL", Type: TInt, Doc: "percent", Max: 100, Display: Yes, PCF: "MQIACF_LOG_UTILIZATION", ID: mqi.MQIACF_LOG_UTILIZATION},
 	{Name: "MEDIALOG", Type: TString, Display: Yes, PCF: "MQCACF_MEDIA_LOG_EXTENT_NAME", ID: mqi.MQCACF_MEDIA_LOG_EXTENT_NAME},
 	{Name: "MEDIASZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MEDIA_LOG_SIZE", ID: mqi.MQIACF_MEDIA_LOG_SIZE},
-	{Name: "QMFSSZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_Q_MGR_FS_SIZE", ID: mqi.MQIACF_Q_MGR_FS_SIZE},
-	{Name: "QMFSUSE", Type: TInt, Max: 100, Display: Yes, PCF: "MQIACF_Q_MGR_FS_IN_USE", ID: mqi.MQIACF_Q_MGR_FS_IN_USE},
+	{Name: "QMFSSZ", Type: TInt, Doc: "megabytes", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_Q_MGR_FS_SIZE", ID: mqi.MQIACF_Q_MGR_FS_SIZE},
+	{Name: "QMFSUSE", Type: TInt, Doc: "percent", Max: 100, Display: Yes, PCF: "MQIACF_Q_MGR_FS_IN_USE", ID: mqi.MQIACF_Q_MGR_FS_IN_USE},
 	{Name: "QUORUM", Type: TString, Doc: "in-sync/total instances", Display: Yes, PCF: "MQIACF_NHA_IN_SYNC_INSTANCES", ID: mqi.MQIACF_NHA_IN_SYNC_INSTANCES},
 	{Name: "RECLOG", Type: TString, Display: Yes, PCF: "MQCACF_RESTART_LOG_EXTENT_NAME", ID: mqi.MQCACF_RESTART_LOG_EXTENT_NAME},
 	{Name: "RECSZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_RESTART_LOG_SIZE", ID: mqi.MQIACF_RESTART_LOG_SIZE},
-	{Name: "REUSESZ", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_REUSABLE_LOG_SIZE", ID: mqi.MQIACF_REUSABLE_LOG_SIZE},
-	{Name: "STANDBY", Type: TEnum, Scope: "c", Enum: enum187, Display: Yes, PCF: "MQIACF_PERMIT_STANDBY", ID: mqi.MQIACF_PERMIT_STANDBY},
+	{Name: "REUSESZ", Type: TInt, Doc: "megabytes", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_REUSABLE_LOG_SIZE", ID: mqi.MQIACF_REUSABLE_LOG_SIZE},
+	{Name: "STANDBY", Type: TEnum, Scope: "c", Enum: enum189, Display: Yes, PCF: "MQIACF_PERMIT_STANDBY", ID: mqi.MQIACF_PERMIT_STANDBY},
 	{Name: "STARTDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACF_Q_MGR_START_DATE", ID: mqi.MQCACF_Q_MGR_START_DATE},
 	{Name: "STARTTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACF_Q_MGR_START_TIME", ID: mqi.MQCACF_Q_MGR_START_TIME},
 	{Name: "UNICLUS", Type: TName, Doc: "uniform cluster name", MaxLen: 48, Display: Yes, PCF: "MQCACF_UNIFORM_CLUSTER_NAME", ID: mqi.MQCACF_UNIFORM_CLUSTER_NAME},
@@ -2610,7 +2610,7 @@ var attrs27 = []Attr{
 // LSSTATUS
 var attrs28 = []Attr{
 	{Name: "LISTENER", Type: TName, Syn: []string{"LSSTATUS"}, Scope: "c", Doc: "running listeners only", MaxLen: 48, Display: Yes, PCF: "MQCACH_LISTENER_NAME", ID: mqi.MQCACH_LISTENER_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum188, Display: Yes, PCF: "MQIACH_LISTENER_STATUS", ID: mqi.MQIACH_LISTENER_STATUS},
+	{Name: "STATUS", Type: TEnum, Scope: "c", Enum: enum190, Display: Yes, PCF: "MQIACH_LISTENER_STATUS", ID: mqi.MQIACH_LISTENER_STATUS},
 	{Name: "PID", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
 	{Name: "STARTDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACH_LISTENER_START_DATE", ID: mqi.MQCACH_LISTENER_START_DATE},
 	{Name: "STARTTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACH_LISTENER_START_TIME", ID: mqi.MQCACH_LISTENER_START_TIME},
@@ -2625,7 +2625,7 @@ var attrs28 = []Attr{
 // SVSTATUS
 var attrs29 = []Attr{
 	{Name: "SERVICE", Type: TName, Syn: []string{"SVSTATUS"}, MaxLen: 32, Display: Yes, PCF: "MQCA_SERVICE_NAME", ID: mqi.MQCA_SERVICE_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "STATUS", Type: TEnum, Enum: enum189, Display: Yes, PCF: "MQIACF_SERVICE_STATUS", ID: mqi.MQIACF_SERVICE_STATUS},
+	{Name: "STATUS", Type: TEnum, Enum: enum191, Display: Yes, PCF: "MQIACF_SERVICE_STATUS", ID: mqi.MQIACF_SERVICE_STATUS},
 	{Name: "PID", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
 	{Name: "SERVTYPE", Type: TEnum, Enum: enum143, Display: Yes, PCF: "MQIA_SERVICE_TYPE", ID: mqi.MQIA_SERVICE_TYPE},
 	{Name: "CONTROL", Type: TEnum, Enum: enum110, Display: Yes, PCF: "MQIA_SERVICE_CONTROL", ID: mqi.MQIA_SERVICE_CONTROL},
@@ -2644,13 +2644,13 @@ var attrs29 = []Attr{
 var attrs30 = []Attr{
 	{Name: "CONN", Type: THex, Scope: "c", Doc: "low 8 bytes of the connection id as 16 hex digits", MaxLen: 16, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID, Positional: true, Required: true, Generic: true},
 	{Name: "EXTCONN", Type: THex, Scope: "c", Doc: "first 16 bytes: 414D5143 (AMQC) + first 12 chars of qmgr name", MaxLen: 32, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
-	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "CONN", Enum: enum190, Display: Yes, PCF: "MQIACF_CONN_INFO_TYPE", ID: mqi.MQIACF_CONN_INFO_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "CONN", Enum: enum192, Display: Yes, PCF: "MQIACF_CONN_INFO_TYPE", ID: mqi.MQIACF_CONN_INFO_TYPE},
 	{Name: "PID", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
 	{Name: "TID", Type: TIntOrEnum, Scope: "c", Max: 9223372036854775807, Enum: enum153, Display: Yes, PCF: "MQIACF_THREAD_ID", ID: mqi.MQIACF_THREAD_ID},
 	{Name: "APPLDESC", Type: TString, Scope: "c", Display: Yes, PCF: "MQCACF_APPL_DESC", ID: mqi.MQCACF_APPL_DESC},
 	{Name: "APPLTAG", Type: TString, Scope: "c", MaxLen: 28, Display: Yes, PCF: "MQCACF_APPL_TAG", ID: mqi.MQCACF_APPL_TAG},
-	{Name: "APPLTYPE", Type: TEnum, Scope: "c", Enum: enum191, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
-	{Name: "ASTATE", Type: TEnum, Enum: enum192, Display: Yes, PCF: "MQIACF_ASYNC_STATE", ID: mqi.MQIACF_ASYNC_STATE},
+	{Name: "APPLTYPE", Type: TEnum, Scope: "c", Enum: enum193, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
+	{Name: "ASTATE", Type: TEnum, Enum: enum194, Display: Yes, PCF: "MQIACF_ASYNC_STATE", ID: mqi.MQIACF_ASYNC_STATE},
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME},
 	{Name: "CLIENTID", Type: TString, Doc: "AMQP client id", MaxLen: 256, Display: Yes, PCF: "MQCACF_AMQP_CLIENT_ID", ID: mqi.MQCACF_AMQP_CLIENT_ID},
 	{Name: "CONNAME", Type: TString, Scope: "c", MaxLen: 264, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
@@ -2662,18 +2662,18 @@ var attrs30 = []Attr{
 	{Name: "EXTURID", Type: TString, Scope: "c", Doc: "XA_FORMATID[] XA_GTRID[] XA_BQUAL[] on Multiplatforms", Display: Yes, PCF: "MQBACF_EXTERNAL_UOW_ID", ID: mqi.MQBACF_EXTERNAL_UOW_ID},
 	{Name: "HSTATE", Type: TEnum, Scope: "c", Enum: enum151, Display: Yes, PCF: "MQIACF_HANDLE_STATE", ID: mqi.MQIACF_HANDLE_STATE},
 	{Name: "OBJNAME", Type: TName, Scope: "c", Doc: "TYPE HANDLE", MaxLen: 48, Display: Yes, PCF: "MQCACF_OBJECT_NAME", ID: mqi.MQCACF_OBJECT_NAME},
-	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum193, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
+	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum195, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
 	{Name: "OPENOPTS", Type: TListString, Scope: "c", Doc: "printed as MQOO_... constant names (TYPE HANDLE)", Display: Yes, PCF: "MQIACF_OPEN_OPTIONS", ID: mqi.MQIACF_OPEN_OPTIONS},
 	{Name: "QMURID", Type: TString, Scope: "c", Display: Yes, PCF: "MQBACF_Q_MGR_UOW_ID", ID: mqi.MQBACF_Q_MGR_UOW_ID},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum147, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "READA", Type: TEnum, Scope: "c", Enum: enum194, Display: Yes, PCF: "MQIA_READ_AHEAD", ID: mqi.MQIA_READ_AHEAD},
+	{Name: "READA", Type: TEnum, Scope: "c", Enum: enum196, Display: Yes, PCF: "MQIA_READ_AHEAD", ID: mqi.MQIA_READ_AHEAD},
 	{Name: "SUBID", Type: THex, Scope: "s0", Doc: "TYPE HANDLE", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "SUBNAME", Type: TString, Scope: "s0", Doc: "TYPE HANDLE", Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME},
 	{Name: "TOPICSTR", Type: TString, Scope: "s0", Doc: "TYPE HANDLE", Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
 	{Name: "UOWLOG", Type: TString, Doc: "log extent of first UOW record", Display: Yes, PCF: "MQCACF_UOW_LOG_EXTENT_NAME", ID: mqi.MQCACF_UOW_LOG_EXTENT_NAME},
 	{Name: "UOWLOGDA", Type: TDate, Display: Yes, PCF: "MQCACF_UOW_LOG_START_DATE", ID: mqi.MQCACF_UOW_LOG_START_DATE},
 	{Name: "UOWLOGTI", Type: TTime, Display: Yes, PCF: "MQCACF_UOW_LOG_START_TIME", ID: mqi.MQCACF_UOW_LOG_START_TIME},
-	{Name: "UOWSTATE", Type: TEnum, Scope: "c", Enum: enum195, Display: Yes, PCF: "MQIACF_UOW_STATE", ID: mqi.MQIACF_UOW_STATE},
+	{Name: "UOWSTATE", Type: TEnum, Scope: "c", Enum: enum197, Display: Yes, PCF: "MQIACF_UOW_STATE", ID: mqi.MQIACF_UOW_STATE},
 	{Name: "UOWSTDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACF_UOW_START_DATE", ID: mqi.MQCACF_UOW_START_DATE},
 	{Name: "UOWSTTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACF_UOW_START_TIME", ID: mqi.MQCACF_UOW_START_TIME},
 	{Name: "URTYPE", Type: TEnum, Scope: "c", Enum: enum154, Display: Yes, PCF: "MQIACF_UOW_TYPE", ID: mqi.MQIACF_UOW_TYPE},
@@ -2687,11 +2687,11 @@ var attrs31 = []Attr{
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CLUSDATE", Type: TDate, Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSTIME", Type: TTime, Display: Yes, PCF: "MQCA_CLUSTER_TIME", ID: mqi.MQCA_CLUSTER_TIME},
-	{Name: "DEFTYPE", Type: TEnum, Enum: enum196, Display: Yes, PCF: "MQIACF_Q_MGR_DEFINITION_TYPE", ID: mqi.MQIACF_Q_MGR_DEFINITION_TYPE},
+	{Name: "DEFTYPE", Type: TEnum, Enum: enum198, Display: Yes, PCF: "MQIACF_Q_MGR_DEFINITION_TYPE", ID: mqi.MQIACF_Q_MGR_DEFINITION_TYPE},
 	{Name: "QMID", Type: TString, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
-	{Name: "QMTYPE", Type: TEnum, Enum: enum197, Display: Yes, PCF: "MQIACF_Q_MGR_TYPE", ID: mqi.MQIACF_Q_MGR_TYPE},
-	{Name: "STATUS", Type: TEnum, Enum: enum161, Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
-	{Name: "SUSPEND", Type: TEnum, Enum: enum198, Display: Yes, PCF: "MQIACF_SUSPEND", ID: mqi.MQIACF_SUSPEND},
+	{Name: "QMTYPE", Type: TEnum, Enum: enum199, Display: Yes, PCF: "MQIACF_Q_MGR_TYPE", ID: mqi.MQIACF_Q_MGR_TYPE},
+	{Name: "STATUS", Type: TEnum, Enum: enum163, Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
+	{Name: "SUSPEND", Type: TEnum, Enum: enum200, Display: Yes, PCF: "MQIACF_SUSPEND", ID: mqi.MQIACF_SUSPEND},
 	{Name: "VERSION", Type: TString, MaxLen: 8, Display: Yes, PCF: "MQCA_VERSION", ID: mqi.MQCA_VERSION},
 	{Name: "XMITQ", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 }
@@ -2699,18 +2699,18 @@ var attrs31 = []Attr{
 // CFSTATUS
 var attrs32 = []Attr{
 	{Name: "CFSTRUCT", Type: TName, Syn: []string{"CFSTATUS"}, Scope: "s4", Doc: "CSQ_ADMIN only with TYPE(SUMMARY)", MaxLen: 12, Display: Yes, PCF: "MQCA_CF_STRUC_NAME", ID: mqi.MQCA_CF_STRUC_NAME, Positional: true, Required: true, Generic: true, ZOS: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s4", Default: "SUMMARY", Enum: enum199, Display: Yes, PCF: "MQIACF_CF_STATUS_TYPE", ID: mqi.MQIACF_CF_STATUS_TYPE, ZOS: true},
-	{Name: "CFTYPE", Type: TEnum, Scope: "s4", Enum: enum200, Display: Yes, PCF: "MQIACF_CF_STRUC_TYPE", ID: mqi.MQIACF_CF_STRUC_TYPE, ZOS: true},
-	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum201, Display: Yes, PCF: "MQIACF_CF_STRUC_STATUS", ID: mqi.MQIACF_CF_STRUC_STATUS, ZOS: true},
-	{Name: "SIZEMAX", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_SIZE_MAX", ID: mqi.MQIACF_CF_STRUC_SIZE_MAX, ZOS: true},
-	{Name: "SIZEUSED", Type: TInt, Scope: "s4", Max: 100, Display: Yes, PCF: "MQIACF_CF_STRUC_SIZE_USED", ID: mqi.MQIACF_CF_STRUC_SIZE_USED, ZOS: true},
+	{Name: "TYPE", Type: TEnum, Scope: "s4", Default: "SUMMARY", Enum: enum201, Display: Yes, PCF: "MQIACF_CF_STATUS_TYPE", ID: mqi.MQIACF_CF_STATUS_TYPE, ZOS: true},
+	{Name: "CFTYPE", Type: TEnum, Scope: "s4", Enum: enum202, Display: Yes, PCF: "MQIACF_CF_STRUC_TYPE", ID: mqi.MQIACF_CF_STRUC_TYPE, ZOS: true},
+	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum203, Display: Yes, PCF: "MQIACF_CF_STRUC_STATUS", ID: mqi.MQIACF_CF_STRUC_STATUS, ZOS: true},
+	{Name: "SIZEMAX", Type: TInt, Scope: "s4", Doc: "kilobytes", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_SIZE_MAX", ID: mqi.MQIACF_CF_STRUC_SIZE_MAX, ZOS: true},
+	{Name: "SIZEUSED", Type: TInt, Scope: "s4", Doc: "percent", Max: 100, Display: Yes, PCF: "MQIACF_CF_STRUC_SIZE_USED", ID: mqi.MQIACF_CF_STRUC_SIZE_USED, ZOS: true},
 	{Name: "ENTSMAX", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_ENTRIES_MAX", ID: mqi.MQIACF_CF_STRUC_ENTRIES_MAX, ZOS: true},
 	{Name: "ENTSUSED", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_ENTRIES_USED", ID: mqi.MQIACF_CF_STRUC_ENTRIES_USED, ZOS: true},
-	{Name: "OFFLDUSE", Type: TEnum, Scope: "s4", Enum: enum202, Display: Yes, PCF: "MQIA_CF_OFFLDUSE", ID: mqi.MQIA_CF_OFFLDUSE, ZOS: true},
-	{Name: "ACCESS", Type: TEnum, Enum: enum203, Display: Yes, PCF: "MQIACF_CF_STRUC_ACCESS", ID: mqi.MQIACF_CF_STRUC_ACCESS, ZOS: true},
+	{Name: "OFFLDUSE", Type: TEnum, Scope: "s4", Enum: enum204, Display: Yes, PCF: "MQIA_CF_OFFLDUSE", ID: mqi.MQIA_CF_OFFLDUSE, ZOS: true},
+	{Name: "ACCESS", Type: TEnum, Enum: enum205, Display: Yes, PCF: "MQIACF_CF_STRUC_ACCESS", ID: mqi.MQIACF_CF_STRUC_ACCESS, ZOS: true},
 	{Name: "BKUPDATE", Type: TDate, Display: Yes, PCF: "MQCACF_BACKUP_DATE", ID: mqi.MQCACF_BACKUP_DATE, ZOS: true},
 	{Name: "BKUPERBA", Type: THex, Display: Yes, PCF: "MQCACF_CF_STRUC_BACKUP_END", ID: mqi.MQCACF_CF_STRUC_BACKUP_END, ZOS: true},
-	{Name: "BKUPSIZE", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_BACKUP_SIZE", ID: mqi.MQIACF_CF_STRUC_BACKUP_SIZE, ZOS: true},
+	{Name: "BKUPSIZE", Type: TInt, Doc: "megabytes", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_BACKUP_SIZE", ID: mqi.MQIACF_CF_STRUC_BACKUP_SIZE, ZOS: true},
 	{Name: "BKUPSRBA", Type: THex, Display: Yes, PCF: "MQCACF_CF_STRUC_BACKUP_START", ID: mqi.MQCACF_CF_STRUC_BACKUP_START, ZOS: true},
 	{Name: "BKUPTIME", Type: TTime, Display: Yes, PCF: "MQCACF_BACKUP_TIME", ID: mqi.MQCACF_BACKUP_TIME, ZOS: true},
 	{Name: "FAILDATE", Type: TDate, Display: Yes, PCF: "MQCACF_FAIL_DATE", ID: mqi.MQCACF_FAIL_DATE, ZOS: true},
@@ -2726,24 +2726,24 @@ var attrs32 = []Attr{
 // APSTATUS
 var attrs33 = []Attr{
 	{Name: "APPLNAME", Type: TString, Syn: []string{"APSTATUS"}, MaxLen: 256, Display: Yes, PCF: "MQCACF_APPL_NAME", ID: mqi.MQCACF_APPL_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "TYPE", Type: TEnum, Default: "APPL", Enum: enum204, Display: Yes, PCF: "MQIACF_APPL_INFO_TYPE", ID: mqi.MQIACF_APPL_INFO_TYPE},
-	{Name: "ACTIVE", Type: TEnum, Enum: enum205, Display: Yes, PCF: "MQIACF_REMOTE_QMGR_ACTIVE", ID: mqi.MQIACF_REMOTE_QMGR_ACTIVE},
-	{Name: "BALANCED", Type: TEnum, Enum: enum206, Display: Yes, PCF: "MQIACF_BALANCED", ID: mqi.MQIACF_BALANCED},
+	{Name: "TYPE", Type: TEnum, Default: "APPL", Enum: enum206, Display: Yes, PCF: "MQIACF_APPL_INFO_TYPE", ID: mqi.MQIACF_APPL_INFO_TYPE},
+	{Name: "ACTIVE", Type: TEnum, Enum: enum207, Display: Yes, PCF: "MQIACF_REMOTE_QMGR_ACTIVE", ID: mqi.MQIACF_REMOTE_QMGR_ACTIVE},
+	{Name: "BALANCED", Type: TEnum, Enum: enum208, Display: Yes, PCF: "MQIACF_BALANCED", ID: mqi.MQIACF_BALANCED},
 	{Name: "BALOPTS", Type: TListString, Display: Yes, PCF: "MQIACF_BALANCING_OPTIONS", ID: mqi.MQIACF_BALANCING_OPTIONS},
-	{Name: "BALSTATE", Type: TEnum, Enum: enum207, Display: Yes, PCF: "MQIACF_BALSTATE", ID: mqi.MQIACF_BALSTATE},
+	{Name: "BALSTATE", Type: TEnum, Enum: enum209, Display: Yes, PCF: "MQIACF_BALSTATE", ID: mqi.MQIACF_BALSTATE},
 	{Name: "BALTMOUT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_BALANCING_TIMEOUT", ID: mqi.MQIACF_BALANCING_TIMEOUT},
-	{Name: "BALTYPE", Type: TEnum, Enum: enum208, Display: Yes, PCF: "MQIACF_BALANCING_TYPE", ID: mqi.MQIACF_BALANCING_TYPE},
+	{Name: "BALTYPE", Type: TEnum, Enum: enum210, Display: Yes, PCF: "MQIACF_BALANCING_TYPE", ID: mqi.MQIACF_BALANCING_TYPE},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CONNS", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CONNECTION_COUNT", ID: mqi.MQIACF_CONNECTION_COUNT},
 	{Name: "CONNTAG", Type: TString, Display: Yes, PCF: "MQBACF_CONN_TAG", ID: mqi.MQBACF_CONN_TAG},
 	{Name: "COUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_APPL_COUNT", ID: mqi.MQIACF_APPL_COUNT},
 	{Name: "IMMCOUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_COUNT", ID: mqi.MQIACF_APPL_IMMOVABLE_COUNT},
 	{Name: "IMMDATE", Type: TDate, Display: Yes, PCF: "MQCACF_APPL_IMMOVABLE_DATE", ID: mqi.MQCACF_APPL_IMMOVABLE_DATE},
-	{Name: "IMMREASN", Type: TEnum, Enum: enum209, Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_REASON", ID: mqi.MQIACF_APPL_IMMOVABLE_REASON},
+	{Name: "IMMREASN", Type: TEnum, Enum: enum211, Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_REASON", ID: mqi.MQIACF_APPL_IMMOVABLE_REASON},
 	{Name: "IMMTIME", Type: TTime, Display: Yes, PCF: "MQCACF_APPL_IMMOVABLE_TIME", ID: mqi.MQCACF_APPL_IMMOVABLE_TIME},
 	{Name: "LMSGDATE", Type: TDate, Display: Yes, PCF: "MQCACF_LAST_MSG_DATE", ID: mqi.MQCACF_LAST_MSG_DATE},
 	{Name: "LMSGTIME", Type: TTime, Display: Yes, PCF: "MQCACF_LAST_MSG_TIME", ID: mqi.MQCACF_LAST_MSG_TIME},
-	{Name: "MOVABLE", Type: TEnum, Enum: enum210, Display: Yes, PCF: "MQIACF_APPL_MOVABLE", ID: mqi.MQIACF_APPL_MOVABLE},
+	{Name: "MOVABLE", Type: TEnum, Enum: enum212, Display: Yes, PCF: "MQIACF_APPL_MOVABLE", ID: mqi.MQIACF_APPL_MOVABLE},
 	{Name: "MOVCOUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MOVABLE_APPL_COUNT", ID: mqi.MQIACF_MOVABLE_APPL_COUNT},
 	{Name: "QMID", Type: TString, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
 	{Name: "QMNAME", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
@@ -2752,25 +2752,25 @@ var attrs33 = []Attr{
 // CHANNEL(SDR)
 var attrs34 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SDR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SDR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "BATCHHB", Type: TInt, Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
-	{Name: "BATCHINT", Type: TInt, Scope: "c", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_INTERVAL", ID: mqi.MQIACH_BATCH_INTERVAL},
-	{Name: "BATCHLIM", Type: TInt, Scope: "c", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
+	{Name: "BATCHHB", Type: TInt, Doc: "milliseconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
+	{Name: "BATCHINT", Type: TInt, Scope: "c", Doc: "milliseconds", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_INTERVAL", ID: mqi.MQIACH_BATCH_INTERVAL},
+	{Name: "BATCHLIM", Type: TInt, Scope: "c", Doc: "kilobytes", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
-	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
-	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
+	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
 	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
@@ -2792,7 +2792,7 @@ var attrs34 = []Attr{
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
-	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
+	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
@@ -2809,25 +2809,25 @@ var attrs34 = []Attr{
 // CHANNEL(SVR)
 var attrs35 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "BATCHHB", Type: TInt, Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
-	{Name: "BATCHINT", Type: TInt, Scope: "c", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_INTERVAL", ID: mqi.MQIACH_BATCH_INTERVAL},
-	{Name: "BATCHLIM", Type: TInt, Scope: "c", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
+	{Name: "BATCHHB", Type: TInt, Doc: "milliseconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
+	{Name: "BATCHINT", Type: TInt, Scope: "c", Doc: "milliseconds", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_INTERVAL", ID: mqi.MQIACH_BATCH_INTERVAL},
+	{Name: "BATCHLIM", Type: TInt, Scope: "c", Doc: "kilobytes", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
-	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
-	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
+	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
 	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
@@ -2849,7 +2849,7 @@ var attrs35 = []Attr{
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
-	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
+	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
 	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
@@ -2867,15 +2867,15 @@ var attrs35 = []Attr{
 // CHANNEL(RCVR)
 var attrs36 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RCVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RCVR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
@@ -2883,7 +2883,7 @@ var attrs36 = []Attr{
 	{Name: "MRDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_USER_DATA", ID: mqi.MQCACH_MR_EXIT_USER_DATA},
 	{Name: "MREXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_NAME", ID: mqi.MQCACH_MR_EXIT_NAME},
 	{Name: "MRRTY", Type: TInt, Scope: "c,s2", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_COUNT", ID: mqi.MQIACH_MR_COUNT},
-	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
+	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Doc: "milliseconds", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
 	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
@@ -2911,16 +2911,16 @@ var attrs36 = []Attr{
 // CHANNEL(RQSTR)
 var attrs37 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RQSTR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RQSTR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
@@ -2932,7 +2932,7 @@ var attrs37 = []Attr{
 	{Name: "MRDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_USER_DATA", ID: mqi.MQCACH_MR_EXIT_USER_DATA},
 	{Name: "MREXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_NAME", ID: mqi.MQCACH_MR_EXIT_NAME},
 	{Name: "MRRTY", Type: TInt, Scope: "c,s2", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_COUNT", ID: mqi.MQIACH_MR_COUNT},
-	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
+	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Doc: "milliseconds", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
 	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
@@ -2963,15 +2963,15 @@ var attrs37 = []Attr{
 // CHANNEL(SVRCONN)
 var attrs38 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVRCONN", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVRCONN", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
-	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "MAXINST", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTANCES", ID: mqi.MQIACH_MAX_INSTANCES},
 	{Name: "MAXINSTC", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTS_PER_CLIENT", ID: mqi.MQIACH_MAX_INSTS_PER_CLIENT},
@@ -2998,18 +2998,18 @@ var attrs38 = []Attr{
 // CHANNEL(CLNTCONN)
 var attrs39 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLNTCONN", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLNTCONN", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "AFFINITY", Type: TEnum, Default: "PREFERRED", Enum: enum223, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CONNECTION_AFFINITY", ID: mqi.MQIACH_CONNECTION_AFFINITY},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
 	{Name: "CLNTWGHT", Type: TInt, Default: "0", Max: 99, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLIENT_CHANNEL_WEIGHT", ID: mqi.MQIACH_CLIENT_CHANNEL_WEIGHT},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "DEFRECON", Type: TEnum, Default: "NO", Enum: enum224, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DEF_RECONNECT", ID: mqi.MQIACH_DEF_RECONNECT},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
@@ -3037,29 +3037,29 @@ var attrs39 = []Attr{
 // CHANNEL(CLUSSDR)
 var attrs40 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSSDR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSSDR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "BATCHHB", Type: TInt, Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
-	{Name: "BATCHINT", Type: TInt, Scope: "c", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_INTERVAL", ID: mqi.MQIACH_BATCH_INTERVAL},
-	{Name: "BATCHLIM", Type: TInt, Scope: "c", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
+	{Name: "BATCHHB", Type: TInt, Doc: "milliseconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
+	{Name: "BATCHINT", Type: TInt, Scope: "c", Doc: "milliseconds", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_INTERVAL", ID: mqi.MQIACH_BATCH_INTERVAL},
+	{Name: "BATCHLIM", Type: TInt, Scope: "c", Doc: "kilobytes", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CLUSNL", Type: TName, MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CLWLPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_PRIORITY", ID: mqi.MQIACH_CLWL_CHANNEL_PRIORITY},
 	{Name: "CLWLRANK", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_RANK", ID: mqi.MQIACH_CLWL_CHANNEL_RANK},
 	{Name: "CLWLWGHT", Type: TInt, Default: "50", Min: 1, Max: 99, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_WEIGHT", ID: mqi.MQIACH_CLWL_CHANNEL_WEIGHT},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
-	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
-	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
+	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
 	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
@@ -3081,7 +3081,7 @@ var attrs40 = []Attr{
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
-	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
+	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
@@ -3097,12 +3097,12 @@ var attrs40 = []Attr{
 // CHANNEL(CLUSRCVR)
 var attrs41 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSRCVR", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSRCVR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
-	{Name: "BATCHHB", Type: TInt, Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
-	{Name: "BATCHINT", Type: TInt, Scope: "c", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_INTERVAL", ID: mqi.MQIACH_BATCH_INTERVAL},
-	{Name: "BATCHLIM", Type: TInt, Scope: "c", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
+	{Name: "BATCHHB", Type: TInt, Doc: "milliseconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
+	{Name: "BATCHINT", Type: TInt, Scope: "c", Doc: "milliseconds", Default: "0", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_INTERVAL", ID: mqi.MQIACH_BATCH_INTERVAL},
+	{Name: "BATCHLIM", Type: TInt, Scope: "c", Doc: "kilobytes", Default: "5000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_DATA_LIMIT", ID: mqi.MQIACH_BATCH_DATA_LIMIT},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
 	{Name: "CLUSNL", Type: TName, MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
@@ -3110,17 +3110,17 @@ var attrs41 = []Attr{
 	{Name: "CLWLPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_PRIORITY", ID: mqi.MQIACH_CLWL_CHANNEL_PRIORITY},
 	{Name: "CLWLRANK", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_RANK", ID: mqi.MQIACH_CLWL_CHANNEL_RANK},
 	{Name: "CLWLWGHT", Type: TInt, Default: "50", Min: 1, Max: 99, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CLWL_CHANNEL_WEIGHT", ID: mqi.MQIACH_CLWL_CHANNEL_WEIGHT},
-	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum212, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
-	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum213, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
+	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
+	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "DISCINT", Type: TInt, Scope: "c", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
-	{Name: "HBINT", Type: TInt, Scope: "c", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
+	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
+	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
 	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
-	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
+	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
 	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
@@ -3130,7 +3130,7 @@ var attrs41 = []Attr{
 	{Name: "MRDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_USER_DATA", ID: mqi.MQCACH_MR_EXIT_USER_DATA},
 	{Name: "MREXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MR_EXIT_NAME", ID: mqi.MQCACH_MR_EXIT_NAME},
 	{Name: "MRRTY", Type: TInt, Scope: "c,s2", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_COUNT", ID: mqi.MQIACH_MR_COUNT},
-	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
+	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Doc: "milliseconds", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
 	{Name: "NETPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NETWORK_PRIORITY", ID: mqi.MQIACH_NETWORK_PRIORITY},
@@ -3147,7 +3147,7 @@ var attrs41 = []Attr{
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
-	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
+	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
 	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
@@ -3163,7 +3163,7 @@ var attrs41 = []Attr{
 // CHANNEL(AMQP)
 var attrs42 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "AMQP", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "AMQP", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
@@ -3180,7 +3180,7 @@ var attrs42 = []Attr{
 	{Name: "TPROOT", Type: TString, Doc: "topic root", Default: "SYSTEM.BASE.TOPIC", MaxLen: 10240, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TOPIC_ROOT", ID: mqi.MQCACH_TOPIC_ROOT},
 	{Name: "TMPMODEL", Type: TName, Default: "SYSTEM.DEFAULT.MODEL.QUEUE", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TEMPORARY_MODEL_Q", ID: mqi.MQCACH_TEMPORARY_MODEL_Q},
 	{Name: "TMPQPRFX", Type: TString, Default: "AMQP.*", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TEMPORARY_Q_PREFIX", ID: mqi.MQCACH_TEMPORARY_Q_PREFIX},
-	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum164, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
+	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum166, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
@@ -3188,7 +3188,7 @@ var attrs42 = []Attr{
 // CHANNEL(MQTT)
 var attrs43 = []Attr{
 	{Name: "CHANNEL", Type: TName, MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Default: "MQTT", Enum: enum211, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Default: "MQTT", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "BACKLOG", Type: TInt, Default: "4096", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BACKLOG", ID: mqi.MQIACH_BACKLOG},
 	{Name: "JAASCFG", Type: TString, Doc: "name of a stanza in the JAAS configuration", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_JAAS_CONFIG", ID: mqi.MQCACH_JAAS_CONFIG},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip address", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
@@ -3200,7 +3200,7 @@ var attrs43 = []Attr{
 	{Name: "SSLKEYP", Type: TString, Doc: "passphrase of the key store", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_KEY_PASSPHRASE", ID: mqi.MQCACH_SSL_KEY_PASSPHRASE, Hidden: true},
 	{Name: "SSLKEYR", Type: TString, Doc: "path of the key store", MaxLen: 256, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_SSL_KEY_REPOSITORY", ID: mqi.MQCA_SSL_KEY_REPOSITORY},
 	{Name: "TRPTYPE", Type: TEnum, Default: "TCP", Enum: enum227, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum164, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
+	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum166, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
 
