@@ -1,7 +1,11 @@
 package qmgr
 
 import (
+	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -17,6 +21,7 @@ type Options struct {
 	Clock   clock.Clock
 	Log     *zerolog.Logger
 	User    string // user id the manager runs as
+	Group   string // that user's group; owns the SYSTEM objects beside group mqm when not blank
 	Version string
 
 	// Listeners starts and stops what a LISTENER object names; nil where there is no network (tests). It must not
@@ -51,7 +56,138 @@ type ServiceSpec struct {
 type Manager struct {
 	opt Options
 
-	mu      sync.RWMutex // registry lock, first in LOCKS.md
-	objects map[Class]map[string]*Object
-	byQID   map[store.QID]*Object
+	mu        sync.RWMutex // registry lock, first in LOCKS.md
+	objects   map[Class]map[string]*Object
+	byQID     map[store.QID]*Object
+	topicStrs map[string]*Object // TOPICSTR → the one topic object that has it; '' is not in it
+
+	nextQID atomic.Uint32
+	noQmgr  *Def // stands in for the QMGR definition while there is none
+
+	topics topicFeed // the topic tree and who is pinned in it
+	rt     runtime   // message half: queues' loops, connections
+
+	state     atomic.Int32 // stateStarting …
+	startedAt time.Time
+	ctx       context.Context // ends with Stop
+	cancel    context.CancelFunc
+	wg        sync.WaitGroup // completions whose caller gave up waiting
+}
+
+// States of a manager, as DISPLAY QMSTATUS prints them.
+const (
+	stateStarting int32 = iota
+	stateRunning
+	stateQuiescing
+	stateStopped
+)
+
+var stateNames = [...]string{"STARTING", "RUNNING", "QUIESCING", "STOPPED"}
+
+// Open loads the objects of a store and the messages of its queues. It creates nothing and starts no listener.
+func Open(o Options) (*Manager, error) {
+	m, err := newManager(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.loadObjects(); err != nil {
+		return nil, fmt.Errorf("loading objects of %s: %w", o.Name, err)
+	}
+	if m.lookup(ClassQmgr, qmgrName) == nil {
+		return nil, fmt.Errorf("queue manager %s: no queue manager definition in the store: create it first", o.Name)
+	}
+	m.loadTopics()
+	if err := m.startMessaging(); err != nil {
+		m.cancel()
+		return nil, fmt.Errorf("loading messages of %s: %w", o.Name, err)
+	}
+	return m, nil
+}
+
+func newManager(o Options) (*Manager, error) {
+	switch {
+	case o.Name == "":
+		return nil, fmt.Errorf("qmgr: a name is needed")
+	case o.Store == nil || o.Clock == nil || o.Log == nil:
+		return nil, fmt.Errorf("qmgr: Store, Clock and Log are needed")
+	}
+	m := &Manager{
+		opt:       o,
+		objects:   map[Class]map[string]*Object{},
+		byQID:     map[store.QID]*Object{},
+		topicStrs: map[string]*Object{},
+		startedAt: o.Clock.Now(),
+	}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	var err error
+	if m.noQmgr, err = newDef("QMGR", o.Name); err != nil {
+		return nil, err
+	}
+	m.topics.init(m)
+	return m, nil
+}
+
+// Name is the queue manager's name.
+func (m *Manager) Name() string { return m.opt.Name }
+
+// loadObjects reads every definition.
+func (m *Manager) loadObjects() error {
+	var top uint32
+	if v, err := m.opt.Store.Get(store.TableMeta, []byte(metaNextQID)); err == nil && len(v) == 4 {
+		top = be32(v)
+	}
+	for _, t := range []store.Table{store.TableObjects, store.TableSubs, store.TableAuthority} {
+		err := m.opt.Store.Range(t, nil, nil, func(k, v []byte) error {
+			class, name, ok := cutKey(k)
+			if !ok {
+				return nil // not ours: another user of the table
+			}
+			d, id, err := decodeDef(v)
+			if err != nil {
+				return fmt.Errorf("%q: %w", k, err)
+			}
+			o := &Object{Class: class, Name: name}
+			o.def.Store(d)
+			m.insertLocked(o)
+			if id != 0 {
+				o.Queue = newQueue(m, o, id)
+				m.byQID[id] = o
+				top = max(top, uint32(id)+1)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	m.nextQID.Store(max(top, 1))
+	return nil
+}
+
+// Start opens the doors that objects name: listeners and services with CONTROL(QMGR) or CONTROL(STARTONLY). One that
+// cannot start is logged and does not keep the others from it, as in the vendor's product.
+func (m *Manager) Start(ctx context.Context) error {
+	m.state.Store(stateRunning)
+	m.startControlled(ctx)
+	return nil
+}
+
+// Stop ends the manager: connections by mode, then listeners and services, then the store.
+func (m *Manager) Stop(ctx context.Context, mode store.StopMode) error {
+	if m.state.Swap(stateQuiescing) == stateQuiescing {
+		return fmt.Errorf("queue manager %s is stopping already", m.opt.Name)
+	}
+	if mode != store.Quiesce {
+		m.stopControlled()
+	}
+	m.quiesceConns(ctx, mode)
+	if mode == store.Quiesce {
+		m.stopControlled()
+	}
+	m.stopMessaging()
+	m.cancel()
+	err := m.opt.Store.Close(mode, m.keepNonpersistent)
+	m.wg.Wait()
+	m.state.Store(stateStopped)
+	return err
 }

@@ -1,10 +1,12 @@
 package qmgr
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
 )
 
 // Class is a name space: two objects of one class cannot share a name. All queue kinds are one class.
@@ -24,23 +26,55 @@ const (
 	ClassService  Class = "SERVICE"
 	ClassCFStruct Class = "CFSTRUCT"
 	ClassQmgr     Class = "QMGR"
+
+	// Records that are kept, latched and shown like objects; their name is a made-up key.
+	ClassChlauth Class = "CHLAUTH"
+	ClassAuthrec Class = "AUTHREC"
 )
 
-// Def is an object's definition at one moment. Immutable once it is stored in an Object.
-type Def struct {
-	Kind   attr.Kind
-	Name   string
-	Schema *attr.Schema
-	Vals   []string // by place in Schema.Attrs; canonical text
+// classOf gives the name space of a kind.
+func classOf(k attr.Kind) Class {
+	switch k {
+	case "QLOCAL", "QMODEL", "QALIAS", "QREMOTE", "QUEUE", "QCLUSTER":
+		return ClassQueue
+	case "CHANNEL(CLNTCONN)":
+		return ClassClntconn
+	}
+	switch {
+	case isChannel(k):
+		return ClassChannel
+	case strings.HasPrefix(string(k), "AUTHINFO"):
+		return ClassAuthinfo
+	}
+	return Class(k)
 }
 
-// Get returns an attribute's canonical text, "" when the kind has no such attribute.
-func (d *Def) Get(keyword string) string {
-	if i, ok := d.Schema.Index(keyword); ok {
-		return d.Vals[i]
+func isChannel(k attr.Kind) bool { return strings.HasPrefix(string(k), "CHANNEL") }
+
+func isQueue(k attr.Kind) bool { return classOf(k) == ClassQueue }
+
+// subtype is SDR for CHANNEL(SDR), OCSP for AUTHINFO(OCSP), "" for kinds without one.
+func subtype(k attr.Kind) string {
+	_, t, _ := strings.Cut(string(k), "(")
+	return strings.TrimSuffix(t, ")")
+}
+
+// chlType is the channel type of a channel kind, "" for other kinds.
+func chlType(k attr.Kind) string {
+	if isChannel(k) {
+		return subtype(k)
 	}
 	return ""
 }
+
+// kindFits reports whether an object of kind k is what a command on kind c means; CHANNEL, AUTHINFO and QUEUE stand
+// for each of their types.
+func kindFits(c, k attr.Kind) bool {
+	return c == k || (c == "CHANNEL" || c == "AUTHINFO" || c == "QUEUE") && (classOf(c) == classOf(k) || isChannel(c) && isChannel(k))
+}
+
+// typeWord is what a message calls the type of an object.
+func typeWord(k attr.Kind) string { return string(k) }
 
 // Object is a registered object: its definition, and its running part.
 type Object struct {
@@ -51,9 +85,38 @@ type Object struct {
 	mu      sync.Mutex
 	pending *Pending // the change of this object that is not durable yet, or nil
 
+	deleting atomic.Bool // a DELETE is under way: no new handle may be made
+
 	// Queue is set for local queues (QLOCAL); it lives as long as the object.
 	Queue *Queue
+
+	sub atomic.Pointer[pubsub.Sub] // a subscription's place in the topic tree
+
+	// run is what a listener or service does now; nil until it was first started.
+	run atomic.Pointer[running]
 }
 
-// Def returns the definition in force.
+// Def returns the definition in force; nil while the DEFINE of a new object is not durable.
 func (o *Object) Def() *Def { return o.def.Load() }
+
+// latched returns the change under way.
+func (o *Object) latched() *Pending {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.pending
+}
+
+func (o *Object) setPending(p *Pending) {
+	o.mu.Lock()
+	o.pending = p
+	o.mu.Unlock()
+}
+
+// unlatch clears the change if it is still p's.
+func (o *Object) unlatch(p *Pending) {
+	o.mu.Lock()
+	if o.pending == p {
+		o.pending = nil
+	}
+	o.mu.Unlock()
+}

@@ -1,0 +1,385 @@
+package qmgr
+
+import (
+	"strings"
+
+	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// Channel authentication records: one object of ClassChlauth for each channel profile, type and what the type tells
+// records apart by.
+
+// chlauthType says how the records of a TYPE are told apart and what they hold.
+type chlauthType struct {
+	keys  []string // part of the identity; ADDRESS may be left out
+	need  []string // must be given with ADD and REPLACE
+	takes []string // beside DESCR CUSTOM
+	list  string   // a list that ADD and REMOVE work on, or ""
+}
+
+var chlauthTypes = map[string]chlauthType{
+	"ADDRESSMAP": {keys: []string{"ADDRESS"}, need: []string{"ADDRESS"}, takes: []string{"USERSRC", "MCAUSER", "CHCKCLNT", "WARN"}},
+	"USERMAP": {keys: []string{"CLNTUSER", "ADDRESS"}, need: []string{"CLNTUSER"},
+		takes: []string{"USERSRC", "MCAUSER", "CHCKCLNT", "WARN"}},
+	"SSLPEERMAP": {keys: []string{"SSLPEER", "SSLCERTI", "ADDRESS"}, need: []string{"SSLPEER"},
+		takes: []string{"USERSRC", "MCAUSER", "CHCKCLNT", "WARN"}},
+	"QMGRMAP":   {keys: []string{"QMNAME", "ADDRESS"}, need: []string{"QMNAME"}, takes: []string{"USERSRC", "MCAUSER", "WARN"}},
+	"BLOCKUSER": {need: []string{"USERLIST"}, takes: []string{"WARN"}, list: "USERLIST"},
+	"BLOCKADDR": {need: []string{"ADDRLIST"}, takes: []string{"WARN"}, list: "ADDRLIST"},
+}
+
+// chlauthKey is the identity of a record; its first part is the channel profile, so records list by profile.
+func chlauthKey(profile, typ string, vals ...string) string {
+	return strings.Join(append([]string{profile, typ}, vals...), "\x1f")
+}
+
+// setChlauth runs SET CHLAUTH.
+func (x *exec) setChlauth() *attr.Reply {
+	profile := x.c.Name
+	typ, _ := x.c.Get("TYPE")
+	t, ok := chlauthTypes[typ]
+	if !ok {
+		return conflict(mqi.MQRCCF_CHLAUTH_TYPE_ERROR, profile, "TYPE("+typ+") is not known")
+	}
+	action, ok := x.c.Get("ACTION")
+	if !ok {
+		action = "ADD"
+	}
+	if typ == "BLOCKADDR" && profile != "*" {
+		return conflict(mqi.MQRCCF_CHLAUTH_NAME_ERROR, profile, "TYPE(BLOCKADDR) takes the channel profile '*' only")
+	}
+	if r := x.chlauthParams(profile, typ, action, t); r != nil {
+		return r
+	}
+	if action == "REMOVEALL" {
+		return x.removeAllChlauth(profile, typ)
+	}
+	var vals []string
+	for _, k := range t.keys {
+		v, _ := x.c.Get(k)
+		vals = append(vals, v)
+	}
+	objs, err := x.m.latch(x.ctx, x.p, key{ClassChlauth, chlauthKey(profile, typ, vals...)})
+	if err != nil {
+		return interrupted(err)
+	}
+	o := objs[0]
+	if action == "REMOVE" {
+		return x.removeChlauth(o, t)
+	}
+	return x.putChlauth(o, profile, typ, action, t)
+}
+
+// chlauthParams refuses keywords that do not belong to the type or the action.
+func (x *exec) chlauthParams(profile, typ, action string, t chlauthType) *attr.Reply {
+	writing := action == "ADD" || action == "REPLACE"
+	for i := range x.c.Params {
+		switch k := x.c.Params[i].Key; k {
+		case "TYPE", "ACTION", "DESCR", "CUSTOM", "CMDSCOPE", "MATCH":
+		default:
+			own := hasWord(t.keys, k) || k == t.list
+			if !own && !hasWord(t.takes, k) {
+				return conflict(mqi.MQRCCF_PARM_CONFLICT, profile, k+" cannot be given with TYPE("+typ+")")
+			}
+			if !own && !writing {
+				return conflict(mqi.MQRCCF_CHLAUTH_ACTION_ERROR, profile, k+" cannot be given with ACTION("+action+")")
+			}
+		}
+	}
+	if action == "REMOVEALL" {
+		return nil
+	}
+	for _, k := range t.need {
+		if v, ok := x.c.Get(k); !ok || v == "" {
+			return conflict(mqi.MQRCCF_PARM_MISSING, profile, "TYPE("+typ+") needs "+k)
+		}
+	}
+	if !writing || t.list != "" {
+		return nil
+	}
+	src, _ := x.c.Get("USERSRC")
+	mca, hasMCA := x.c.Get("MCAUSER")
+	switch {
+	case (src == "MAP" || src == "") && blank(mca):
+		return conflict(mqi.MQRCCF_CHLAUTH_USERSRC_ERROR, profile, "USERSRC(MAP) needs MCAUSER")
+	case src != "MAP" && src != "" && hasMCA && !blank(mca):
+		return conflict(mqi.MQRCCF_CHLAUTH_USERSRC_ERROR, profile, "MCAUSER goes with USERSRC(MAP) only")
+	case src != "NOACCESS" && x.c.Has("WARN"):
+		return conflict(mqi.MQRCCF_CHLAUTH_WARN_ERROR, profile, "WARN goes with USERSRC(NOACCESS) only")
+	case src == "NOACCESS" && x.c.Has("CHCKCLNT"):
+		return conflict(mqi.MQRCCF_CHLAUTH_CHKCLI_ERROR, profile, "CHCKCLNT cannot be given with USERSRC(NOACCESS)")
+	}
+	return nil
+}
+
+// putChlauth runs ADD and REPLACE.
+func (x *exec) putChlauth(o *Object, profile, typ, action string, t chlauthType) *attr.Reply {
+	old := o.Def()
+	if old != nil && action == "ADD" && t.list == "" {
+		return failed(mqi.MQRCCF_CHLAUTH_ALREADY_EXISTS, msgChlauthExists, profile)
+	}
+	d, err := newDef("CHLAUTH", o.Name)
+	if err != nil {
+		return failed(mqi.MQRC_UNEXPECTED_ERROR, msgUnexpected, err.Error())
+	}
+	if old != nil && action == "ADD" {
+		d = old.clone()
+	}
+	d.set("CHLAUTH", profile)
+	d.set("TYPE", typ)
+	for i := range x.c.Params {
+		p := &x.c.Params[i]
+		if p.Key == "ACTION" || p.Key == "MATCH" || p.Key == "CMDSCOPE" {
+			continue
+		}
+		if p.Key == t.list && action == "ADD" && old != nil {
+			d.set(p.Key, joinLists(old.Get(p.Key), p.Val))
+			continue
+		}
+		d.set(p.Key, p.Val)
+	}
+	if t.list != "" && len(items(d.Get(t.list))) > maxBlockItems {
+		return conflict(mqi.MQRCCF_CHLAUTH_MAX_EXCEEDED, profile, "a block list holds at most 256 entries")
+	}
+	d.stampAltered(x.m.opt.Clock.Now())
+	u := &unit{ok: x.success(profile)}
+	x.m.putObject(u, o, d)
+	return x.submit(u)
+}
+
+const maxBlockItems = 256
+
+// joinLists adds the items of b that a does not have.
+func joinLists(a, b string) string {
+	out := items(a)
+	for _, s := range items(b) {
+		if !hasWord(out, s) {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, attr.ListSep)
+}
+
+// removeChlauth runs REMOVE: of a list the named entries, of a mapping the record.
+func (x *exec) removeChlauth(o *Object, t chlauthType) *attr.Reply {
+	old := o.Def()
+	if old == nil {
+		return failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, x.c.Name)
+	}
+	u := &unit{ok: x.success(x.c.Name)}
+	if t.list != "" {
+		var left []string
+		gone, _ := x.c.Get(t.list)
+		for _, s := range items(old.Get(t.list)) {
+			if !hasItem(gone, s) {
+				left = append(left, s)
+			}
+		}
+		if len(left) > 0 {
+			d := old.clone()
+			d.set(t.list, strings.Join(left, attr.ListSep))
+			d.stampAltered(x.m.opt.Clock.Now())
+			x.m.putObject(u, o, d)
+			return x.submit(u)
+		}
+	}
+	x.m.dropObject(u, o)
+	return x.submit(u)
+}
+
+// removeAllChlauth runs REMOVEALL: every record of the profile and type.
+func (x *exec) removeAllChlauth(profile, typ string) *attr.Reply {
+	var keys []key
+	for _, o := range x.m.list(chlauthKey(profile, typ)+"*", ClassChlauth) {
+		if o.Def().Get("TYPE") == typ {
+			keys = append(keys, key{ClassChlauth, o.Name})
+		}
+	}
+	objs, err := x.m.latch(x.ctx, x.p, keys...)
+	if err != nil {
+		return interrupted(err)
+	}
+	u := &unit{ok: x.success(profile)}
+	for _, o := range objs {
+		if o.Def() != nil {
+			x.m.dropObject(u, o)
+		}
+	}
+	if len(u.swap) == 0 {
+		return failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, profile)
+	}
+	return x.submit(u)
+}
+
+// chlauthRequest: a DISPLAY CHLAUTH that names nothing shows what tells the record apart and what it maps to.
+func (x *exec) chlauthRequest() request {
+	q := x.request(strings.Fields("CHLAUTH TYPE"), nil)
+	if len(q.asked) == 0 && !x.c.Has("ALL") {
+		q.all = false
+		q.always = strings.Fields("CHLAUTH TYPE ADDRESS CLNTUSER SSLPEER SSLCERTI QMNAME USERLIST ADDRLIST USERSRC MCAUSER")
+	}
+	return q
+}
+
+// chlauthApplies reports whether a record of its type and values has an attribute.
+func chlauthApplies(d *Def, k string) bool {
+	typ := d.Get("TYPE")
+	t := chlauthTypes[typ]
+	src := d.Get("USERSRC")
+	switch k {
+	case "CHLAUTH", "TYPE", "DESCR", "CUSTOM", "ALTDATE", "ALTTIME":
+		return true
+	case "USERSRC":
+		return t.list == ""
+	case "WARN":
+		return t.list != "" || src == "NOACCESS"
+	case "CHCKCLNT":
+		return t.list == "" && src != "NOACCESS" && typ != "QMGRMAP"
+	case "MCAUSER":
+		return t.list == "" && src == "MAP"
+	}
+	return k == t.list || hasWord(t.keys, k)
+}
+
+// displayChlauth runs DISPLAY CHLAUTH.
+func (x *exec) displayChlauth() *attr.Reply {
+	pattern := x.c.Name
+	match, _ := x.c.Get("MATCH")
+	if match == "RUNCHECK" {
+		return x.runcheck()
+	}
+	typ, hasType := x.c.Get("TYPE")
+	keep := func(d *Def) bool {
+		if hasType && typ != "" && typ != "ALL" && d.Get("TYPE") != typ {
+			return false
+		}
+		for _, k := range []string{"ADDRESS", "CLNTUSER", "SSLPEER", "SSLCERTI", "QMNAME"} {
+			if v, ok := x.c.Get(k); ok && v != "" && !generic(v, d.Get(k)) {
+				return false
+			}
+		}
+		return chlauthProfileFits(d.Get("CHLAUTH"), pattern, match)
+	}
+	r := x.rowsOf(x.m.list("*", ClassChlauth), keep, x.chlauthRequest(), chlauthApplies)
+	return orElse(r, failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, pattern))
+}
+
+// chlauthProfileFits applies MATCH. EXACT: the very profile. GENERIC, the default: asterisks of what was asked are
+// wild. ALL: every profile that could decide about a channel of that name.
+func chlauthProfileFits(have, asked, match string) bool {
+	switch match {
+	case "EXACT":
+		return have == asked
+	case "ALL":
+		return channelFits(have, asked) || channelFits(asked, have)
+	}
+	return channelFits(asked, have)
+}
+
+// channelFits matches a channel name against a profile in which an asterisk stands for any characters.
+func channelFits(profile, name string) bool {
+	first, rest, wild := strings.Cut(profile, "*")
+	if !strings.HasPrefix(name, first) {
+		return false
+	}
+	name = name[len(first):]
+	if !wild {
+		return name == ""
+	}
+	if rest == "" {
+		return true
+	}
+	for i := 0; i <= len(name); i++ {
+		if channelFits(rest, name[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// runcheck answers DISPLAY CHLAUTH MATCH(RUNCHECK): the record that would decide about a channel that comes in.
+func (x *exec) runcheck() *attr.Reply {
+	if strings.Contains(x.c.Name, "*") {
+		return conflict(mqi.MQRCCF_CHLAUTH_RUNCHECK_ERROR, x.c.Name, "MATCH(RUNCHECK) takes the full name of a channel")
+	}
+	addr, _ := x.c.Get("ADDRESS")
+	if addr == "" {
+		return conflict(mqi.MQRCCF_CHLAUTH_RUNCHECK_ERROR, x.c.Name, "MATCH(RUNCHECK) needs ADDRESS")
+	}
+	best := x.m.chlauthDecides(chlauthQuery{channel: x.c.Name, address: addr,
+		user: paramOf(x.c, "CLNTUSER"), qmgr: paramOf(x.c, "QMNAME"), peer: paramOf(x.c, "SSLPEER")})
+	if best == nil {
+		return failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, x.c.Name)
+	}
+	return x.rowsOf([]*Object{best}, nil, x.chlauthRequest(), chlauthApplies)
+}
+
+func paramOf(c *attr.Command, k string) string {
+	v, _ := c.Get(k)
+	return v
+}
+
+// chlauthQuery is what is known of a channel that comes in.
+type chlauthQuery struct{ channel, address, user, qmgr, peer string }
+
+// chlauthRank orders the mapping types: what is known more surely decides first.
+var chlauthRank = map[string]int{"SSLPEERMAP": 3, "USERMAP": 2, "QMGRMAP": 2, "ADDRESSMAP": 1}
+
+// chlauthDecides finds the mapping record for a channel: the most specific channel profile among those that fit, then
+// the type, then the most specific key.
+func (m *Manager) chlauthDecides(q chlauthQuery) *Object {
+	var best *Object
+	var bestScore [4]int
+	for _, o := range m.list("*", ClassChlauth) {
+		d := o.Def()
+		rank := chlauthRank[d.Get("TYPE")]
+		if rank == 0 || !channelFits(d.Get("CHLAUTH"), q.channel) {
+			continue
+		}
+		addr := d.Get("ADDRESS")
+		if addr != "" && !channelFits(addr, q.address) {
+			continue
+		}
+		k := ""
+		switch d.Get("TYPE") {
+		case "USERMAP":
+			if k = d.Get("CLNTUSER"); k != q.user {
+				continue
+			}
+		case "QMGRMAP":
+			if k = d.Get("QMNAME"); q.qmgr == "" || !channelFits(k, q.qmgr) {
+				continue
+			}
+		case "SSLPEERMAP":
+			if k = d.Get("SSLPEER"); q.peer == "" || !channelFits(k, q.peer) {
+				continue
+			}
+		}
+		score := [4]int{specific(d.Get("CHLAUTH")), rank, specific(k), specific(addr)}
+		if best == nil || lessScore(bestScore, score) {
+			best, bestScore = o, score
+		}
+	}
+	return best
+}
+
+// specific ranks a pattern: an exact value above a generic one, a longer beginning above a shorter.
+func specific(p string) int {
+	if p == "" {
+		return -1
+	}
+	if i := strings.IndexByte(p, '*'); i >= 0 {
+		return i
+	}
+	return 1 << 20
+}
+
+func lessScore(a, b [4]int) bool {
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}

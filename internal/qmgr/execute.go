@@ -1,0 +1,201 @@
+package qmgr
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// Pending is a command that was accepted. Its reply comes from Wait; whoever called Submit must call it.
+type Pending struct {
+	m     *Manager
+	objs  []*Object     // latched until the outcome is known
+	ready chan struct{} // closed when ticket or reply is set
+
+	ticket store.Ticket // nil for a command that changes nothing durable
+	unit   *unit
+
+	once  sync.Once
+	reply *attr.Reply
+}
+
+// unit is one change on its way: what goes to the store, and what happens in memory on either outcome.
+type unit struct {
+	tx   store.Tx
+	swap []func() // in order, after it is durable; no lock is held
+	undo []func() // in reverse order, when it is refused
+	ok   *attr.Reply
+}
+
+func (u *unit) onSwap(f func()) { u.swap = append(u.swap, f) }
+func (u *unit) onUndo(f func()) { u.undo = append(u.undo, f) }
+
+// exec is one command in execution.
+type exec struct {
+	m   *Manager
+	ctx context.Context
+	c   *attr.Command
+	id  auth.Identity
+	p   *Pending
+}
+
+// Execute runs a command to its end.
+func (m *Manager) Execute(ctx context.Context, c *attr.Command, id auth.Identity) *attr.Reply {
+	return m.Submit(ctx, c, id).Wait(ctx)
+}
+
+// Submit checks a command and hands its change to the store. Commands that change nothing are complete when it
+// returns. A command that meets an object whose change is under way completes that one first.
+func (m *Manager) Submit(ctx context.Context, c *attr.Command, id auth.Identity) *Pending {
+	p := &Pending{m: m, ready: make(chan struct{})}
+	x := &exec{m: m, ctx: ctx, c: c, id: id, p: p}
+	if r := x.run(); r != nil {
+		p.finish(r)
+	}
+	return p
+}
+
+// run returns the reply, or nil when a unit was submitted.
+func (x *exec) run() *attr.Reply {
+	if !x.id.Admin {
+		return failed(mqi.MQRC_NOT_AUTHORIZED, msgNotAuthorized, x.id.User)
+	}
+	if m := x.m; m.state.Load() >= stateQuiescing {
+		return failed(mqi.MQRC_Q_MGR_QUIESCING, msgQuiescing, m.opt.Name)
+	}
+	if r := x.refuseForeign(); r != nil {
+		return r
+	}
+	if h, ok := handlers[x.c.Verb+" "+x.c.Object]; ok {
+		return h(x)
+	}
+	switch x.c.Verb {
+	case "DEFINE":
+		return x.define()
+	case "ALTER":
+		return x.alter()
+	case "DELETE":
+		return x.delete()
+	}
+	return x.notBuilt()
+}
+
+// finish ends a command that has nothing for the store.
+func (p *Pending) finish(r *attr.Reply) {
+	p.once.Do(func() {
+		p.reply = r
+		p.m.release(p)
+		close(p.ready)
+	})
+}
+
+// submit hands the unit over; the command's reply is u.ok when it is durable.
+func (x *exec) submit(u *unit) *attr.Reply {
+	p := x.p
+	p.unit = u
+	p.ticket = x.m.opt.Store.Submit(&u.tx)
+	close(p.ready)
+	return nil
+}
+
+// settle returns when the outcome is known and in force, or ctx has ended.
+func (p *Pending) settle(ctx context.Context) error {
+	select {
+	case <-p.ready:
+	default:
+		select {
+		case <-p.ready:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if p.ticket == nil {
+		return nil
+	}
+	err := p.ticket.Wait(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return err
+	}
+	p.once.Do(func() { p.complete(err) })
+	return nil
+}
+
+// complete puts the outcome of the unit in force. Once.
+func (p *Pending) complete(err error) {
+	u := p.unit
+	if err == nil {
+		for _, f := range u.swap {
+			f()
+		}
+		p.reply = u.ok
+	} else {
+		for i := len(u.undo) - 1; i >= 0; i-- {
+			u.undo[i]()
+		}
+		p.reply = storeFailed(err)
+		p.m.opt.Log.Error().Err(err).Msg("a change of objects was refused by the store")
+	}
+	p.unit = nil
+	p.m.release(p)
+}
+
+// Wait returns the reply when the command's change is durable and in force. It may be called more than once. When
+// ctx ends first, the change goes on and the reply says that its outcome is not known.
+func (p *Pending) Wait(ctx context.Context) *attr.Reply {
+	if err := p.settle(ctx); err != nil {
+		p.m.wg.Go(func() { _ = p.settle(context.Background()) })
+		return failed(mqi.MQRC_CONNECTION_BROKEN, msgUnexpected, "waiting was ended: "+err.Error()+"; the command may still be carried out")
+	}
+	return p.reply
+}
+
+// storeFailed makes the reply for a change that the store refused: nothing was changed.
+func storeFailed(err error) *attr.Reply {
+	rc := mqi.RC(mqi.MQRC_RESOURCE_PROBLEM)
+	switch {
+	case errors.Is(err, store.ErrFull):
+		rc = mqi.MQRC_STORAGE_MEDIUM_FULL
+	case errors.Is(err, store.ErrClosed):
+		rc = mqi.MQRC_Q_MGR_STOPPING
+	}
+	return failed(rc, msgUnexpected, err.Error())
+}
+
+// interrupted is the reply when the caller's context ended before a command could begin.
+func interrupted(err error) *attr.Reply {
+	return failed(mqi.MQRC_CONNECTION_BROKEN, msgUnexpected, err.Error()+"; nothing was changed")
+}
+
+func failed(rc mqi.RC, id string, inserts ...string) *attr.Reply {
+	return &attr.Reply{CC: int32(mqi.CCFailed), RC: int32(rc), Msgs: []attr.Message{{ID: id, Inserts: inserts}}}
+}
+
+func done(id string, inserts ...string) *attr.Reply {
+	return &attr.Reply{Msgs: []attr.Message{{ID: id, Inserts: inserts}}}
+}
+
+// refused turns an error of a verb into a reply.
+func refused(err error, id string, inserts ...string) *attr.Reply {
+	_, rc := mqi.Reason(err)
+	return failed(rc, id, inserts...)
+}
+
+// success is the reply with the verb's own message.
+func (x *exec) success(inserts ...string) *attr.Reply {
+	id := ""
+	if x.c.Spec != nil {
+		id = x.c.Spec.Success
+	}
+	return done(id, inserts...)
+}
+
+// yes reports whether an option of the form KEY(YES) or a bare word was given.
+func (x *exec) yes(key string) bool {
+	v, ok := x.c.Get(key)
+	return ok && (v == "YES" || v == "")
+}

@@ -1,0 +1,290 @@
+package qmgr
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/mqsc"
+)
+
+// ExportOptions of Export.
+type ExportOptions struct {
+	All    bool // every attribute, and the SYSTEM objects
+	MQOnly bool // leave out what only qmgrd has (flows); there is nothing of it yet
+}
+
+// exportOrder has what is named before what names it.
+var exportOrder = []Class{ClassProcess, ClassNamelist, ClassAuthinfo, ClassComminfo, ClassCFStruct, ClassQueue, ClassTopic,
+	ClassChannel, ClassClntconn, ClassListener, ClassService, ClassSub}
+
+// Export writes MQSC that makes the objects of this queue manager again: what differs from a new one, or with All
+// everything. Secrets are never written. It may be run at any time; an object that changes meanwhile is written as it
+// was or as it is, never between.
+func (m *Manager) Export(w io.Writer, o ExportOptions) error {
+	e := exporter{m: m, w: bufio.NewWriter(w), o: o, system: map[key]*Def{}}
+	if err := e.collectDefaults(); err != nil {
+		return err
+	}
+	e.comment("qmgrd export of queue manager " + m.opt.Name)
+	e.qmgr()
+	for _, c := range exportOrder {
+		for _, ob := range m.list("*", c) {
+			e.object(ob)
+		}
+	}
+	e.chlauth()
+	e.authrecs()
+	if e.err != nil {
+		return e.err
+	}
+	return e.w.Flush()
+}
+
+// exporter keeps the first error, so that callers need not look after each line.
+type exporter struct {
+	m      *Manager
+	w      *bufio.Writer
+	o      ExportOptions
+	system map[key]*Def // SYSTEM objects as a new queue manager has them
+	err    error
+}
+
+func (e *exporter) comment(s string) {
+	if e.err == nil {
+		_, e.err = fmt.Fprintf(e.w, "* %s\n", s)
+	}
+}
+
+// collectDefaults makes the definitions a new queue manager starts with, to compare with.
+func (e *exporter) collectDefaults() error {
+	for _, s := range attr.SystemObjects() {
+		if s.QSG || s.Kind == "CHLAUTH" {
+			continue
+		}
+		d, err := systemDef(s)
+		if err != nil {
+			return err
+		}
+		e.system[key{classOf(s.Kind), s.Name}] = d
+	}
+	return nil
+}
+
+// items lists the attributes to write: those that differ from base, or all when there is no base.
+func (e *exporter) items(d, base *Def) []attr.Item {
+	var out []attr.Item
+	for i := range d.Schema.Attrs {
+		a := &d.Schema.Attrs[i]
+		if a.Positional || base != nil && base.Vals[i] == d.Vals[i] || base == nil && a.ZOS && d.Vals[i] == a.Default {
+			continue
+		}
+		v := d.Vals[i]
+		if a.Hidden && v != "" {
+			v = hiddenText
+		}
+		out = append(out, attr.Item{Key: a.Name, Val: v, Attr: a})
+	}
+	return out
+}
+
+func (e *exporter) write(k attr.Kind, name string, items []attr.Item, o mqsc.FormatOptions) {
+	if e.err == nil {
+		e.err = mqsc.FormatDefine(e.w, k, name, items, o)
+	}
+}
+
+// qmgr writes one ALTER QMGR with what differs from a new queue manager, if anything does.
+func (e *exporter) qmgr() {
+	d := e.m.qmgrDef()
+	base, err := newDef("QMGR", e.m.opt.Name)
+	if err != nil {
+		e.err = err
+		return
+	}
+	// Names of the place the manager was created at are made anew by the next one.
+	for _, k := range []string{"CERTLABL", "SSLKEYR"} {
+		if d.Get(k) == newQmgrValue(e.m, k) {
+			base.set(k, d.Get(k))
+		}
+	}
+	if e.o.All {
+		base = nil
+	}
+	var items []attr.Item
+	for _, it := range e.items(d, base) {
+		if it.Attr.Alter == attr.Yes && !it.Attr.Hidden {
+			items = append(items, it)
+		}
+	}
+	if len(items) > 0 {
+		e.write("QMGR", "", items, mqsc.FormatOptions{Verb: "ALTER"})
+	}
+}
+
+// object writes one DEFINE. A SYSTEM object is written only when it was changed, or with All.
+func (e *exporter) object(o *Object) {
+	d := o.Def()
+	if d == nil || d.Kind == "QLOCAL" && d.Get("DEFTYPE") != "PREDEFINED" {
+		return // dynamic queues are made by opening, or by their subscription
+	}
+	base := e.base(d)
+	if sys, ok := e.system[key{o.Class, o.Name}]; ok {
+		if !e.o.All && sameDefinition(d, sys) {
+			return
+		}
+	}
+	if e.o.All {
+		base = nil
+	}
+	items := e.items(d, base)
+	if d.Kind == "SUB" {
+		items = subItems(d, items)
+	}
+	e.write(d.Kind, o.Name, items, mqsc.FormatOptions{Replace: true})
+}
+
+// base is what DEFINE starts from for the kind in a queue manager that has replayed this export up to here: the
+// template of the kind as it is now, since it is exported before, but for the template itself, the table.
+func (e *exporter) base(d *Def) *Def {
+	base, err := newDef(d.Kind, d.Name)
+	if err != nil {
+		e.err = err
+		return nil
+	}
+	if t := templateOf(d.Kind); t != d.Name {
+		if o := e.m.lookup(classOf(d.Kind), t); o != nil && o.Def().Kind == d.Kind {
+			for i := range base.Schema.Attrs {
+				if a := &base.Schema.Attrs[i]; a.Define == attr.Yes && !a.Positional {
+					base.Vals[i] = o.Def().Vals[i]
+				}
+			}
+		}
+	}
+	if d.Kind == "TOPIC" || d.Kind == "SUB" {
+		base.set("TOPICSTR", "")
+	}
+	return base
+}
+
+// sameDefinition compares what can be defined.
+func sameDefinition(a, b *Def) bool {
+	for i := range a.Schema.Attrs {
+		if a.Schema.Attrs[i].Define == attr.Yes && a.Vals[i] != b.Vals[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// subItems leaves out the destination that a managed subscription makes for itself.
+func subItems(d *Def, items []attr.Item) []attr.Item {
+	if managedQueue(d) == "" {
+		return items
+	}
+	out := items[:0]
+	for _, it := range items {
+		if it.Key != "DEST" && it.Key != "DESTQMGR" {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// chlauth writes the channel authentication records, and the removal of default records that are gone.
+func (e *exporter) chlauth() {
+	have := map[string]bool{}
+	for _, o := range e.m.list("*", ClassChlauth) {
+		d := o.Def()
+		have[o.Name] = true
+		if sys := e.defaultChlauth(o.Name); sys != nil && !e.o.All && sameDefinition(d, sys) {
+			continue
+		}
+		var items []attr.Item
+		for i := range d.Schema.Attrs {
+			a := &d.Schema.Attrs[i]
+			if a.Positional || a.Define != attr.Yes || !chlauthApplies(d, a.Name) || a.Name != "TYPE" && d.Vals[i] == "" {
+				continue
+			}
+			items = append(items, attr.Item{Key: a.Name, Val: d.Vals[i], Attr: a})
+		}
+		items = append(items, e.word(d, "ACTION", "REPLACE"))
+		e.write("CHLAUTH", d.Get("CHLAUTH"), items, mqsc.FormatOptions{Verb: "SET"})
+	}
+	for _, s := range attr.SystemObjects() {
+		if s.Kind != "CHLAUTH" {
+			continue
+		}
+		d, err := systemChlauth(s)
+		if err != nil || have[d.Name] {
+			continue
+		}
+		items := []attr.Item{e.word(d, "TYPE", d.Get("TYPE"))}
+		for _, k := range chlauthTypes[d.Get("TYPE")].need {
+			items = append(items, e.word(d, k, d.Get(k)))
+		}
+		items = append(items, e.word(d, "ACTION", "REMOVE"))
+		e.write("CHLAUTH", s.Name, items, mqsc.FormatOptions{Verb: "SET"})
+	}
+}
+
+// word is an item of the command that FormatDefine writes whatever the table says about storing it.
+func (e *exporter) word(d *Def, k, v string) attr.Item {
+	it := attr.Item{Key: k, Val: v}
+	if i, ok := d.Schema.Index(k); ok && d.Schema.Attrs[i].Define == attr.Yes {
+		it.Attr = &d.Schema.Attrs[i]
+	} else {
+		it.Attr = &attr.Attr{Name: k, Type: attr.TEnum, Define: attr.Yes, Alter: attr.Yes}
+	}
+	return it
+}
+
+func (e *exporter) defaultChlauth(name string) *Def {
+	for _, s := range attr.SystemObjects() {
+		if s.Kind == "CHLAUTH" {
+			if d, err := systemChlauth(s); err == nil && d.Name == name {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// authrecs writes the authority records that a new queue manager with these objects would not have.
+func (e *exporter) authrecs() {
+	for _, o := range e.m.list("*", ClassAuthrec) {
+		d := o.Def()
+		if !e.o.All && e.isDefaultAuthrec(d) {
+			continue
+		}
+		var items []attr.Item
+		if p := d.Get("PROFILE"); p != selfProfile {
+			items = append(items, e.word(d, "PROFILE", p))
+		}
+		items = append(items, e.word(d, "OBJTYPE", d.Get("OBJTYPE")), e.word(d, d.Get("ENTTYPE"), d.Get("ENTITY")),
+			e.word(d, "AUTHADD", d.Get("AUTHLIST")))
+		e.write("AUTHREC", "", items, mqsc.FormatOptions{Verb: "SET"})
+	}
+}
+
+// isDefaultAuthrec reports whether a record is one of those that Create makes, unchanged.
+func (e *exporter) isDefaultAuthrec(d *Def) bool {
+	if d.Get("ENTTYPE") != "GROUP" || d.Get("ENTITY") != ownerGroup && d.Get("ENTITY") != e.m.opt.Group {
+		return false
+	}
+	t, p := d.Get("OBJTYPE"), d.Get("PROFILE")
+	auths := authsOf[t]
+	switch {
+	case p == classProfile:
+		auths = []string{crtAuth}
+	case p == selfProfile:
+	case e.system[key{Class(t), p}] == nil:
+		return false
+	}
+	set := map[string]bool{}
+	for _, a := range auths {
+		set[a] = true
+	}
+	return d.Get("AUTHLIST") == authList(set)
+}

@@ -1,0 +1,270 @@
+package qmgr
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// Subscriptions that are defined: their rules, their managed queues, their place in the topic tree.
+
+const retainedTable = store.TableRetained
+
+// templateSub is the subscription that others start from; it receives nothing.
+const templateSub = "SYSTEM.DEFAULT.SUB"
+
+// newSubID makes a subscription identifier: AMQ, the queue manager's name, a number that rises.
+func (m *Manager) newSubID() string {
+	var id [24]byte
+	copy(id[:], fmt.Sprintf("AMQ %-12.12s", m.opt.Name))
+	binary.BigEndian.PutUint64(id[16:], m.topics.serial.Add(1))
+	return hexID(id)
+}
+
+// subName finds the name of the subscription that a command means by name or SUBID.
+func (x *exec) subName() (string, *attr.Reply) {
+	id, ok := x.c.Get("SUBID")
+	if !ok || id == "" {
+		if n, ok := x.c.Get("SUBNAME"); ok && x.c.Name == "" {
+			return n, nil
+		}
+		return x.c.Name, nil
+	}
+	for _, o := range x.m.list("*", ClassSub) {
+		if strings.EqualFold(o.Def().Get("SUBID"), id) && (x.c.Name == "" || x.c.Name == o.Name) {
+			return o.Name, nil
+		}
+	}
+	return "", failed(mqi.MQRC_NO_SUBSCRIPTION, msgNotFound, id)
+}
+
+// settleReferences completes changes under way of what a definition leans on, so that a script sees its own work.
+func (x *exec) settleReferences(base *Def) *attr.Reply {
+	if x.c.Kind != "SUB" {
+		return nil
+	}
+	d := base.clone()
+	x.apply(d, attrDefine)
+	refs := []key{{ClassTopic, d.Get("TOPICOBJ")}, {ClassQueue, d.Get("DEST")}}
+	for _, k := range refs {
+		if blank(k.name) {
+			continue
+		}
+		if _, err := x.m.settled(x.ctx, k.class, k.name); err != nil {
+			return interrupted(err)
+		}
+	}
+	return nil
+}
+
+// subFixed are attributes of a subscription that stay as they were defined.
+var subFixed = []string{"TOPICSTR", "TOPICOBJ", "WSCHEMA", "SELECTOR", "SUBSCOPE", "SUBLEVEL", "DESTCLAS"}
+
+// ruleSub: the topic, the destination, and what REPLACE may not change.
+func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
+	if d.Name == templateSub {
+		return nil
+	}
+	m := x.m
+	topicStr, topicObj := d.Get("TOPICSTR"), d.Get("TOPICOBJ")
+	if topicStr == "" && blank(topicObj) {
+		return conflict(mqi.MQRCCF_PARM_MISSING, d.Name, "TOPICSTR, TOPICOBJ or both are needed")
+	}
+	if !blank(topicObj) && m.lookup(ClassTopic, topicObj) == nil {
+		return failed(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound, topicObj)
+	}
+	full, err := m.fullTopic(d)
+	if err == nil {
+		_, err = pubsub.ParseFilter(full, subScheme(d))
+	}
+	if err != nil {
+		return topicRefused(err, d.Name)
+	}
+	if old != nil {
+		for _, k := range subFixed {
+			if d.Get(k) != old.Get(k) {
+				return failed(mqi.MQRC_TOPIC_NOT_ALTERABLE, msgFixed, k+" of subscription "+d.Name)
+			}
+		}
+	}
+	return x.checkDest(d, old)
+}
+
+func (x *exec) checkDest(d, old *Def) *attr.Reply {
+	dest, qm := d.Get("DEST"), d.Get("DESTQMGR")
+	if d.Get("DESTCLAS") == "MANAGED" {
+		if given, ok := x.c.Get("DEST"); ok && !blank(given) && (old == nil || given != old.Get("DEST")) {
+			return conflict(mqi.MQRCCF_PARM_CONFLICT, d.Name, "DEST cannot be given with DESTCLAS(MANAGED)")
+		}
+		return nil
+	}
+	if blank(dest) {
+		return conflict(mqi.MQRCCF_PARM_MISSING, d.Name, "DEST is needed unless DESTCLAS(MANAGED) is given")
+	}
+	if blank(qm) || qm == x.m.opt.Name {
+		if x.m.lookup(ClassQueue, dest) == nil {
+			return failed(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound, dest)
+		}
+	}
+	return nil
+}
+
+// storeSub adds a subscription to a unit, with its managed queue when it is new and has one.
+func (x *exec) storeSub(u *unit, o *Object, old, d *Def) *attr.Reply {
+	m := x.m
+	switch {
+	case old != nil:
+		for _, k := range []string{"SUBID", "SUBTYPE", "DURABLE"} {
+			d.set(k, old.Get(k))
+		}
+		if d.Get("DESTCLAS") == "MANAGED" {
+			d.set("DEST", old.Get("DEST"))
+			d.set("DESTQMGR", old.Get("DESTQMGR"))
+		}
+	default:
+		d.set("SUBID", m.newSubID())
+	}
+	if v, given := x.c.Get("SUBUSER"); !given || blank(v) {
+		if old != nil {
+			d.set("SUBUSER", old.Get("SUBUSER"))
+		} else if d.Name != templateSub {
+			d.set("SUBUSER", x.id.User)
+		}
+	}
+	sel := "NONE"
+	if d.Get("SELECTOR") != "" {
+		sel = "STANDARD"
+	}
+	d.set("SELTYPE", sel)
+	if old == nil && d.Get("DESTCLAS") == "MANAGED" {
+		if r := x.managedQueueFor(u, d); r != nil {
+			return r
+		}
+	}
+	m.putObject(u, o, d)
+	u.onSwap(func() { m.subChanged(o, d) })
+	return nil
+}
+
+// managedQueueFor makes the queue of a managed subscription from the model that its topic names.
+func (x *exec) managedQueueFor(u *unit, d *Def) *attr.Reply {
+	m := x.m
+	full, err := m.fullTopic(d)
+	if err != nil {
+		return topicRefused(err, d.Name)
+	}
+	name := m.topics.tree.Resolve(full, pubsub.MDURMDL)
+	model, err := m.settled(x.ctx, ClassQueue, name)
+	switch {
+	case err != nil:
+		return interrupted(err)
+	case model == nil:
+		return failed(mqi.MQRC_INVALID_DESTINATION, msgNotFound, name)
+	case model.Def().Kind != "QMODEL" || model.Def().Get("DEFTYPE") == "TEMPDYN":
+		return conflict(mqi.MQRC_INVALID_DESTINATION, d.Name, "model queue "+name+" does not make permanent queues: see MDURMDL of the topic")
+	}
+	qname := "SYSTEM.MANAGED.DURABLE." + d.Get("SUBID")[32:]
+	objs, err := m.latch(x.ctx, x.p, key{ClassQueue, qname})
+	if err != nil {
+		return interrupted(err)
+	}
+	qd, err := m.dynamicDef(model.Def(), qname, "PERMDYN")
+	if err != nil {
+		return failed(mqi.MQRC_UNEXPECTED_ERROR, msgUnexpected, err.Error())
+	}
+	d.set("DEST", qname)
+	d.set("DESTQMGR", m.opt.Name)
+	m.putObject(u, objs[0], qd)
+	return nil
+}
+
+// managedQueue is the name of the queue that goes with a subscription, "" for none.
+func managedQueue(d *Def) string {
+	if d.Get("DESTCLAS") == "MANAGED" {
+		return d.Get("DEST")
+	}
+	return ""
+}
+
+func subScheme(d *Def) pubsub.Scheme {
+	if d.Get("WSCHEMA") == "CHAR" {
+		return pubsub.SchemeChar
+	}
+	return pubsub.SchemeTopic
+}
+
+// fullTopic joins TOPICOBJ's topic string and TOPICSTR.
+func (m *Manager) fullTopic(d *Def) (string, error) {
+	prefix, has := "", false
+	if t := d.Get("TOPICOBJ"); !blank(t) {
+		if o := m.lookup(ClassTopic, t); o != nil {
+			prefix, has = o.Def().Get("TOPICSTR"), true
+		}
+	}
+	return pubsub.Combine(prefix, has, d.Get("TOPICSTR"))
+}
+
+// subChanged puts a subscription into the topic tree in place of what it was.
+func (m *Manager) subChanged(o *Object, d *Def) {
+	if d.Name == templateSub {
+		return
+	}
+	full, err := m.fullTopic(d)
+	if err != nil {
+		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("subscription has no topic")
+		return
+	}
+	s := &pubsub.Sub{
+		Name: d.Name, Topic: full, Scheme: subScheme(d), Level: uint8(max(0, d.Int("SUBLEVEL"))), Scope: d.Get("SUBSCOPE"),
+		Durable: true, Type: pubsub.SubAdmin, User: d.Get("SUBUSER"), Owner: o,
+	}
+	if b, err := hex.DecodeString(d.Get("SUBID")); err == nil {
+		copy(s.ID[:], b)
+	}
+	if old := o.sub.Load(); old != nil {
+		if old.Topic == s.Topic && old.Scheme == s.Scheme && old.User == s.User && old.Level == s.Level && old.Scope == s.Scope {
+			return // counters go on
+		}
+		m.topics.tree.Unsubscribe(old)
+	}
+	if err := m.topics.tree.Subscribe(s); err != nil {
+		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("subscription not in the topic tree")
+		return
+	}
+	o.sub.Store(s)
+}
+
+func (m *Manager) subGone(o *Object, _ *Def) {
+	if s := o.sub.Swap(nil); s != nil {
+		m.topics.tree.Unsubscribe(s)
+	}
+}
+
+// checkDeleteSub refuses the deletion of a subscription that an application holds.
+func (x *exec) checkDeleteSub(o *Object) *attr.Reply {
+	if s := o.sub.Load(); s != nil && s.Conn() != "" {
+		return failed(mqi.MQRC_SUBSCRIPTION_IN_USE, msgInUse, o.Name)
+	}
+	return nil
+}
+
+// subValue is what DISPLAY SUB shows: topic and destination as resolved, unless DISTYPE(DEFINED) asks otherwise.
+func (m *Manager) subValue(d *Def, key, v string) string {
+	switch key {
+	case "TOPICSTR":
+		if full, err := m.fullTopic(d); err == nil {
+			return full
+		}
+	case "DISTYPE":
+		return "RESOLVED"
+	}
+	return v
+}
+
+func hexID(id [24]byte) string { return strings.ToUpper(hex.EncodeToString(id[:])) }
