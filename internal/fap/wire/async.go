@@ -172,6 +172,8 @@ func (a *Async) encode(e *Encoder) {
 // WriteAsync writes a message in as many ASYNC_MESSAGE segments as it needs: each has its own fixed part, which is unlike
 // the split of any other message.
 func WriteAsync(w io.Writer, h Header, a Async, c Codec, max int) error {
+	out := scratch.Get().(*[]byte)
+	defer scratch.Put(out)
 	data := a.Data
 	var buf []byte
 	for first := true; first || len(data) > 0; first = false {
@@ -187,11 +189,8 @@ func WriteAsync(w io.Writer, h Header, a Async, c Codec, max int) error {
 		if len(data) == 0 {
 			h.Flags |= FlagLast
 		}
-		head := h.Append(make([]byte, 0, sizeTSHM), len(buf))
-		if _, err := w.Write(head); err != nil {
-			return err
-		}
-		if _, err := w.Write(buf); err != nil {
+		*out = append(h.Append((*out)[:0], len(buf)), buf...)
+		if _, err := w.Write(*out); err != nil {
 			return err
 		}
 		a.Segment++

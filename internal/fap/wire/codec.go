@@ -176,7 +176,7 @@ func (e *Encoder) u16(v uint16)           { e.b = e.o.AppendUint16(e.b, v) }
 func (e *Encoder) i32(v int32)            { e.b = e.o.AppendUint32(e.b, uint32(v)) }
 func (e *Encoder) i64(v int64)            { e.b = e.o.AppendUint64(e.b, uint64(v)) }
 func (e *Encoder) raw(p []byte)           { e.b = append(e.b, p...) }
-func (e *Encoder) str(s string, n int)    { e.b = e.tx.appendField(e.b, s, n) }
+func (e *Encoder) str(s string, n int)    { e.b = e.tx.AppendField(e.b, s, n) }
 func (e *Encoder) setI32(at int, v int32) { e.o.PutUint32(e.b[at:], uint32(v)) }
 
 func (e *Encoder) zero(n int) {

@@ -117,7 +117,7 @@ func TestMeaning(t *testing.T) {
 func pad(fields ...any) []byte {
 	var b []byte
 	for i := 0; i < len(fields); i += 2 {
-		b = Text{}.appendField(b, fields[i].(string), fields[i+1].(int))
+		b = Text{}.AppendField(b, fields[i].(string), fields[i+1].(int))
 	}
 	return b
 }
@@ -247,7 +247,7 @@ func TestOtherCodePages(t *testing.T) {
 		t.Error("CCSID 4711 taken as known")
 	}
 	// A name that is too long is cut between characters.
-	if got := (Text{CCSID: 1208}).appendField(nil, "aä", 2); string(got) != "a " {
+	if got := (Text{CCSID: 1208}).AppendField(nil, "aä", 2); string(got) != "a " {
 		t.Errorf("cut to %q", got)
 	}
 }

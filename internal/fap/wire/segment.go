@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"io"
+	"sync"
 )
 
 // Magic is the kind of a segment header.
@@ -158,9 +159,13 @@ func unexpected(err error) error {
 	return err
 }
 
+// scratch holds one segment while it is written, so that each costs one write.
+var scratch = sync.Pool{New: func() any { b := make([]byte, 0, DefaultTransmission); return &b }}
+
 // WriteMessage writes a body as one or more segments of at most max bytes.
 func WriteMessage(w io.Writer, h Header, body []byte, max int) error {
-	var buf [sizeTSHM]byte
+	buf := scratch.Get().(*[]byte)
+	defer scratch.Put(buf)
 	room := max - h.Size()
 	flags := h.Flags &^ FlagWhole
 	for first := true; first || len(body) > 0; first = false {
@@ -173,10 +178,8 @@ func WriteMessage(w io.Writer, h Header, body []byte, max int) error {
 		if len(body) == 0 {
 			h.Flags |= FlagLast
 		}
-		if _, err := w.Write(h.Append(buf[:0], len(part))); err != nil {
-			return err
-		}
-		if _, err := w.Write(part); err != nil {
+		*buf = append(h.Append((*buf)[:0], len(part)), part...)
+		if _, err := w.Write(*buf); err != nil {
 			return err
 		}
 	}

@@ -132,7 +132,7 @@ func (t Text) field(b []byte) string {
 }
 
 // appendField writes s blank padded in n bytes, cut between characters when it is too long.
-func (t Text) appendField(dst []byte, s string, n int) []byte {
+func (t Text) AppendField(dst []byte, s string, n int) []byte {
 	at := len(dst)
 	dst = t.Append(dst, s)
 	if len(dst)-at > n {

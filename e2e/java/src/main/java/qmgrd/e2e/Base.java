@@ -1,0 +1,445 @@
+package qmgrd.e2e;
+
+import com.ibm.mq.MQException;
+import com.ibm.mq.MQGetMessageOptions;
+import com.ibm.mq.MQMessage;
+import com.ibm.mq.MQPutMessageOptions;
+import com.ibm.mq.MQQueue;
+import com.ibm.mq.MQQueueManager;
+import com.ibm.mq.constants.CMQC;
+import java.util.Arrays;
+import java.util.Hashtable;
+
+/**
+ * The vendor's base classes: each check is one act of an application. Arguments: host, port, channel, queue manager, queue,
+ * then names of checks (all when none are given). Prints one line per check; the exit code is the number of failures.
+ */
+public final class Base {
+    private interface Check {
+        void run(Base b) throws Exception;
+    }
+
+    private final Hashtable<String, Object> props = new Hashtable<>();
+    private final String qmgr;
+    private final String queue;
+
+    private Base(String[] a) {
+        props.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
+        props.put(CMQC.HOST_NAME_PROPERTY, a[0]);
+        props.put(CMQC.PORT_PROPERTY, Integer.valueOf(a[1]));
+        props.put(CMQC.CHANNEL_PROPERTY, a[2]);
+        qmgr = a[3];
+        queue = a[4];
+        String user = System.getProperty("user");
+        if (user != null) {
+            props.put(CMQC.USER_ID_PROPERTY, user);
+            props.put(CMQC.PASSWORD_PROPERTY, System.getProperty("password", ""));
+            props.put(CMQC.USE_MQCSP_AUTHENTICATION_PROPERTY, Boolean.TRUE);
+        }
+    }
+
+    private static final Object[][] CHECKS = {
+        {"connect", (Check) Base::connect},
+        {"putget", (Check) Base::putGet},
+        {"wait", (Check) Base::waits},
+        {"waitlater", (Check) Base::waitsForOne},
+        {"browse", (Check) Base::browse},
+        {"commit", (Check) Base::commit},
+        {"backout", (Check) Base::backout},
+        {"large", (Check) Base::large},
+        {"truncated", (Check) Base::truncated},
+        {"inquire", (Check) Base::inquire},
+        {"set", (Check) Base::set},
+        {"put1", (Check) Base::put1},
+        {"async", (Check) Base::async},
+        {"readahead", (Check) Base::readAhead},
+        {"correl", (Check) Base::byCorrelId},
+        {"nosuchqueue", (Check) Base::noSuchQueue},
+        {"nosuchqmgr", (Check) Base::noSuchQueueManager},
+        {"shared", (Check) Base::shared},
+        {"lost", (Check) Base::lost},
+    };
+
+    public static void main(String[] args) {
+        int failed = 0;
+        Base b = new Base(args);
+        for (Object[] c : CHECKS) {
+            if (args.length > 5 && !Arrays.asList(args).subList(5, args.length).contains(c[0])) {
+                continue;
+            }
+            try {
+                ((Check) c[1]).run(b);
+                System.out.println("ok   " + c[0]);
+            } catch (Exception | AssertionError e) {
+                failed++;
+                System.out.println("FAIL " + c[0] + ": " + e);
+                e.printStackTrace(System.out);
+            }
+        }
+        System.exit(failed);
+    }
+
+    private MQQueueManager open() throws MQException {
+        return new MQQueueManager(qmgr, props);
+    }
+
+    private MQQueue open(MQQueueManager m) throws MQException {
+        return m.accessQueue(queue, CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_OUTPUT | CMQC.MQOO_BROWSE | CMQC.MQOO_INQUIRE
+                | CMQC.MQOO_SET);
+    }
+
+    private static void same(Object want, Object got) {
+        if (!want.equals(got)) {
+            throw new AssertionError("want " + want + ", got " + got);
+        }
+    }
+
+    private static void reason(int want, Act act) throws Exception {
+        try {
+            act.run();
+        } catch (MQException e) {
+            same(want, e.reasonCode);
+            return;
+        }
+        throw new AssertionError("no exception, want reason " + want);
+    }
+
+    private interface Act {
+        void run() throws Exception;
+    }
+
+    private static MQMessage text(String s) throws Exception {
+        MQMessage m = new MQMessage();
+        m.format = CMQC.MQFMT_STRING;
+        m.writeString(s);
+        return m;
+    }
+
+    private static String text(MQMessage m) throws Exception {
+        return m.readStringOfByteLength(m.getDataLength());
+    }
+
+    private static MQPutMessageOptions pmo(int options) {
+        MQPutMessageOptions p = new MQPutMessageOptions();
+        p.options = options;
+        return p;
+    }
+
+    private static MQGetMessageOptions gmo(int options, int wait) {
+        MQGetMessageOptions g = new MQGetMessageOptions();
+        g.options = options;
+        g.waitInterval = wait;
+        return g;
+    }
+
+    private static void drain(MQQueue q) throws Exception {
+        MQGetMessageOptions g = gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_NO_WAIT, 0);
+        try {
+            while (true) {
+                q.get(new MQMessage(), g);
+            }
+        } catch (MQException e) {
+            same(CMQC.MQRC_NO_MSG_AVAILABLE, e.reasonCode);
+        }
+    }
+
+    private void connect() throws Exception {
+        MQQueueManager m = open();
+        same(true, m.isConnected());
+        same(qmgr, m.getName().trim());
+        m.disconnect();
+        same(false, m.isConnected());
+    }
+
+    private void putGet() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        MQMessage out = text("hello world");
+        out.correlationId = "COR".getBytes();
+        q.put(out, pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        MQMessage in = new MQMessage();
+        q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+        same("hello world", text(in));
+        same(Arrays.toString(out.messageId), Arrays.toString(in.messageId));
+        same((byte) 'C', in.correlationId[0]);
+        same(CMQC.MQFMT_STRING, in.format);
+        q.close();
+        m.disconnect();
+    }
+
+    private void waits() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        long start = System.nanoTime();
+        reason(CMQC.MQRC_NO_MSG_AVAILABLE,
+                () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_WAIT | CMQC.MQGMO_NO_SYNCPOINT, 700)));
+        long ms = (System.nanoTime() - start) / 1_000_000;
+        if (ms < 600 || ms > 5000) {
+            throw new AssertionError("waited " + ms + " ms");
+        }
+        m.disconnect();
+    }
+
+    private void waitsForOne() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        Thread t = new Thread(() -> {
+            try {
+                Thread.sleep(300);
+                MQQueueManager m2 = open();
+                open(m2).put(text("later"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
+                m2.disconnect();
+            } catch (Exception e) {
+                e.printStackTrace(System.out);
+            }
+        });
+        t.start();
+        MQMessage in = new MQMessage();
+        q.get(in, gmo(CMQC.MQGMO_WAIT | CMQC.MQGMO_NO_SYNCPOINT, 10_000));
+        same("later", text(in));
+        t.join();
+        m.disconnect();
+    }
+
+    private void browse() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        for (String s : new String[] {"a", "b", "c"}) {
+            q.put(text(s), pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        }
+        StringBuilder seen = new StringBuilder();
+        int how = CMQC.MQGMO_BROWSE_FIRST;
+        for (int i = 0; i < 3; i++) {
+            MQMessage in = new MQMessage();
+            q.get(in, gmo(how, 0));
+            seen.append(text(in));
+            how = CMQC.MQGMO_BROWSE_NEXT;
+        }
+        same("abc", seen.toString());
+        reason(CMQC.MQRC_NO_MSG_AVAILABLE, () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_BROWSE_NEXT, 0)));
+        same(3, q.getCurrentDepth());
+        drain(q);
+        m.disconnect();
+    }
+
+    private void commit() throws Exception {
+        MQQueueManager m = open();
+        MQQueueManager other = open();
+        MQQueue q = open(m);
+        MQQueue seen = open(other);
+        drain(q);
+        q.put(text("one"), pmo(CMQC.MQPMO_SYNCPOINT));
+        reason(CMQC.MQRC_NO_MSG_AVAILABLE, () -> seen.get(new MQMessage(), gmo(CMQC.MQGMO_BROWSE_FIRST, 0)));
+        m.commit();
+        MQMessage in = new MQMessage();
+        seen.get(in, gmo(CMQC.MQGMO_SYNCPOINT, 0));
+        same("one", text(in));
+        other.commit();
+        reason(CMQC.MQRC_NO_MSG_AVAILABLE, () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0)));
+        m.disconnect();
+        other.disconnect();
+    }
+
+    private void backout() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        q.put(text("gone"), pmo(CMQC.MQPMO_SYNCPOINT));
+        m.backout();
+        reason(CMQC.MQRC_NO_MSG_AVAILABLE, () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0)));
+        q.put(text("again"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        q.get(new MQMessage(), gmo(CMQC.MQGMO_SYNCPOINT, 0));
+        m.backout();
+        MQMessage in = new MQMessage();
+        q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+        same("again", text(in));
+        same(1, in.backoutCount);
+        m.disconnect();
+    }
+
+    private void large() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        byte[] data = new byte[1_000_003];
+        for (int i = 0; i < data.length; i++) {
+            data[i] = (byte) (i * 31 + i / 257);
+        }
+        MQMessage out = new MQMessage();
+        out.write(data);
+        q.put(out, pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        MQMessage in = new MQMessage();
+        q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+        byte[] got = new byte[in.getDataLength()];
+        in.readFully(got);
+        same(true, Arrays.equals(data, got));
+        m.disconnect();
+    }
+
+    private void truncated() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        q.put(text("0123456789"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        reason(CMQC.MQRC_TRUNCATED_MSG_FAILED,
+                () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0), 4));
+        MQMessage in = new MQMessage();
+        reason(CMQC.MQRC_TRUNCATED_MSG_ACCEPTED,
+                () -> q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_ACCEPT_TRUNCATED_MSG, 0), 4));
+        same(0, q.getCurrentDepth());
+        m.disconnect();
+    }
+
+    private void inquire() throws Exception {
+        MQQueueManager m = open();
+        same(qmgr, m.getAttributeString(CMQC.MQCA_Q_MGR_NAME, 48).trim());
+        MQQueue q = open(m);
+        drain(q);
+        q.put(text("x"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        same(1, q.getCurrentDepth());
+        same(CMQC.MQQT_LOCAL, q.getQueueType());
+        q.getDescription();
+        drain(q);
+        m.disconnect();
+    }
+
+    private void set() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        q.setInhibitGet(CMQC.MQQA_GET_INHIBITED);
+        reason(CMQC.MQRC_GET_INHIBITED, () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0)));
+        q.setInhibitGet(CMQC.MQQA_GET_ALLOWED);
+        m.disconnect();
+    }
+
+    private void put1() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        m.put(queue, text("put1"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        MQMessage in = new MQMessage();
+        q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+        same("put1", text(in));
+        reason(CMQC.MQRC_UNKNOWN_OBJECT_NAME, () -> m.put("NO.SUCH.QUEUE", text("x"), pmo(0)));
+        m.disconnect();
+    }
+
+    private void async() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        for (int i = 0; i < 20; i++) {
+            q.put(text("async" + i), pmo(CMQC.MQPMO_NO_SYNCPOINT | CMQC.MQPMO_ASYNC_RESPONSE));
+        }
+        com.ibm.mq.MQAsyncStatus s = m.getAsyncStatus();
+        same(20, s.putSuccessCount);
+        same(0, s.putFailureCount);
+        for (int i = 0; i < 20; i++) {
+            MQMessage in = new MQMessage();
+            q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+            same("async" + i, text(in));
+        }
+        m.disconnect();
+    }
+
+    private void readAhead() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        for (int i = 0; i < 50; i++) {
+            q.put(text("ra" + i), pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        }
+        q.close();
+        MQQueue r = m.accessQueue(queue, CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_READ_AHEAD);
+        for (int i = 0; i < 50; i++) {
+            MQMessage in = new MQMessage();
+            r.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 1000));
+            same("ra" + i, text(in));
+        }
+        reason(CMQC.MQRC_NO_MSG_AVAILABLE,
+                () -> r.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 500)));
+        r.close();
+        m.disconnect();
+    }
+
+    private void byCorrelId() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        for (String s : new String[] {"A", "B"}) {
+            MQMessage out = text(s);
+            out.correlationId = s.getBytes();
+            q.put(out, pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        }
+        MQMessage in = new MQMessage();
+        in.correlationId = Arrays.copyOf("B".getBytes(), 24);
+        MQGetMessageOptions g = gmo(CMQC.MQGMO_NO_SYNCPOINT, 0);
+        g.matchOptions = CMQC.MQMO_MATCH_CORREL_ID;
+        q.get(in, g);
+        same("B", text(in));
+        drain(q);
+        m.disconnect();
+    }
+
+    private void noSuchQueue() throws Exception {
+        MQQueueManager m = open();
+        reason(CMQC.MQRC_UNKNOWN_OBJECT_NAME, () -> m.accessQueue("NO.SUCH.QUEUE", CMQC.MQOO_OUTPUT));
+        m.disconnect();
+    }
+
+    private void noSuchQueueManager() throws Exception {
+        reason(CMQC.MQRC_Q_MGR_NAME_ERROR, () -> new MQQueueManager("NO.SUCH.QMGR", props));
+        new MQQueueManager("", props).disconnect();
+        new MQQueueManager("*ANY", props).disconnect();
+    }
+
+    /** A get that waits on one connection must not hold up another on the same socket. */
+    private void shared() throws Exception {
+        MQQueueManager a = open();
+        MQQueueManager b = open();
+        MQQueue q = open(a);
+        drain(q);
+        Throwable[] bad = new Throwable[1];
+        Thread t = new Thread(() -> {
+            try {
+                MQMessage in = new MQMessage();
+                q.get(in, gmo(CMQC.MQGMO_WAIT | CMQC.MQGMO_NO_SYNCPOINT, 20_000));
+                same("now", text(in));
+            } catch (Exception | AssertionError e) {
+                bad[0] = e;
+            }
+        });
+        t.start();
+        Thread.sleep(200);
+        MQQueue p = open(b);
+        p.getCurrentDepth();
+        p.put(text("now"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        t.join();
+        if (bad[0] != null) {
+            throw new AssertionError(bad[0]);
+        }
+        a.disconnect();
+        b.disconnect();
+    }
+
+    /** What was not committed when a connection ends in order is committed; close without disconnect changes nothing. */
+    private void lost() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        q.put(text("kept"), pmo(CMQC.MQPMO_SYNCPOINT));
+        q.close();
+        m.commit();
+        m.disconnect();
+        MQQueueManager n = open();
+        MQQueue r = open(n);
+        MQMessage in = new MQMessage();
+        r.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+        same("kept", text(in));
+        n.disconnect();
+    }
+}

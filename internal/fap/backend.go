@@ -1,0 +1,101 @@
+package fap
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// Backend is what the protocol serves. All methods are called from many goroutines.
+type Backend interface {
+	// Channel starts an instance of a server-connection channel. It is asked once per socket, before the peer gets an answer.
+	// A *Refusal tells the peer why not.
+	Channel(ctx context.Context, p Peer) (*Instance, error)
+	// Connect is MQCONN of one conversation: it checks who asks and connects. Its error goes into the reply.
+	Connect(ctx context.Context, r ConnectRequest) (Conn, error)
+}
+
+// Peer is what is known of the other end when it has named its channel.
+type Peer struct {
+	Addr    net.Addr
+	Channel string
+	QMgr    string // as asked for; blank or *name: whatever the channel reaches
+	Product string // product identifier, "MQJB09040100"
+	FAP     byte
+	TLS     *tls.ConnectionState // nil without
+}
+
+// Instance is a running channel instance. Close is called once, when its socket has ended; it may be nil.
+type Instance struct {
+	Channel string
+	QMgr    string // the queue manager's name
+	QMID    string // and identifier
+
+	Heartbeat int32 // HBINT, seconds
+	MaxMsg    int32 // MAXMSGL, bytes; 0 is 4194304
+	ShareCnv  int32 // SHARECNV
+	// PlainPasswords lets clients send passwords readable on a connection without TLS, where they can be checked. Without
+	// it they arrive protected by an algorithm that is not public, and ConnectRequest.Protected is set.
+	PlainPasswords bool
+
+	Close func()
+}
+
+// Refusal is an error of Backend.Channel that has a code of its own on the wire.
+type Refusal struct {
+	Code wire.Code
+	Err  error
+}
+
+func (r *Refusal) Error() string { return fmt.Sprintf("refused with status %d: %v", r.Code, r.Err) }
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// ConnectRequest is an MQCONN with all that its conversation said before.
+type ConnectRequest struct {
+	Peer     Peer
+	Instance *Instance
+	User     string // user id that the client program runs as, or of compatibility mode
+	Password string // only in compatibility mode
+	Auth     *wire.ConAuth
+	// Protected says that Auth.Password is not readable.
+	Protected bool
+
+	ApplName        string
+	ApplType        int32
+	AccountingToken mqi.Account
+	Options         int32
+}
+
+// Conn is one connection to the queue manager. Verbs are called by one goroutine at a time; Break may come from any.
+// Errors are *mqi.Error; a warning is an error with CCWarning, and its outputs are used.
+type Conn interface {
+	ID() mqi.ID
+	Open(ctx context.Context, od *mqi.OD, options int32) (hobj int32, d wire.Defaults, err error)
+	Close(ctx context.Context, hobj, options int32) error
+	Put(ctx context.Context, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error
+	Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, body []byte) error
+	// Get waits as the options say, or until ctx ends: then it fails, and no message has left its queue. It returns at most
+	// max bytes of the body, and the length of the whole.
+	Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) (body []byte, total int, err error)
+	// Inq returns the integer attributes and, blank padded one behind the other, the character attributes; of each at most
+	// what the caller has room for.
+	Inq(ctx context.Context, hobj int32, selectors []int32, maxInts, maxChars int) (ints []int32, chars []byte, err error)
+	Set(ctx context.Context, hobj int32, selectors, ints []int32, chars []byte) error
+	Commit(ctx context.Context) error
+	Backout(ctx context.Context) error
+	// Disconnect ends the connection in order, Break as when it is lost: the unit of work is backed out.
+	Disconnect(ctx context.Context) error
+	Break()
+}
+
+// Subscriber is a Conn that has subscriptions. Without it MQSUB answers 2298.
+type Subscriber interface {
+	// Subscribe is MQSUB: hobj is the queue for the publications or 0 for a managed one, and comes back as the handle of the
+	// queue.
+	Subscribe(ctx context.Context, sd *mqi.SD, hobj int32) (queue, hsub int32, err error)
+	SubRequest(ctx context.Context, hsub, action int32, sro *mqi.SRO) error
+}

@@ -1,0 +1,293 @@
+package fap
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// structReasons are the reason codes of a structure that cannot be used.
+var structReasons = map[string]mqi.RC{
+	"MD": mqi.MQRC_MD_ERROR, "OD": mqi.MQRC_OD_ERROR, "PMO": mqi.MQRC_PMO_ERROR, "GMO": mqi.MQRC_GMO_ERROR,
+	"SD": mqi.MQRC_SD_ERROR, "SRO": mqi.MQRC_SRO_ERROR, "STS": mqi.MQRC_STS_ERROR,
+}
+
+// serve runs one message. An error ends the socket.
+func (c *conv) serve(m call) error {
+	if m.h.Type == wire.InitialData {
+		return c.k.complain(&wire.Error{Struct: "TSH", Off: 9, Why: wire.BadValue})
+	}
+	a, b, err := decode(m.h, m.body)
+	if err != nil {
+		return c.badStructure(m, err)
+	}
+	switch b := b.(type) {
+	case *wire.ConAuth:
+		c.auth = b
+		h := m.h
+		h.Type, h.Flags = wire.StatusData, 0
+		return c.k.write(h, wire.API{}, &wire.Status{})
+	case *wire.Conn:
+		return c.connect(m, b)
+	}
+	if c.conn == nil {
+		if m.h.Type.IsCall() {
+			c.doneGet(m.h.Type)
+			return c.reply(m.h, api(mqi.E(m.h.Type.String(), "", mqi.MQRC_HCONN_ERROR), a.Hobj), &wire.Empty{})
+		}
+		return fmt.Errorf("%v before MQCONN", m.h.Type)
+	}
+	switch b := b.(type) {
+	case *wire.Request:
+		return c.request(m, b)
+	case *wire.Notify:
+		return c.notified(m, b)
+	}
+	return c.verb(m, a, b)
+}
+
+// badStructure answers a call whose structure is of an unknown kind; bytes that don't fit end the socket.
+func (c *conv) badStructure(m call, err error) error {
+	var bad *wire.Error
+	if !errors.As(err, &bad) || !m.h.Type.IsCall() {
+		return c.k.complain(err)
+	}
+	c.doneGet(m.h.Type)
+	rc, known := structReasons[bad.Struct]
+	if !known || bad.Why == wire.Short {
+		return c.k.complain(err)
+	}
+	return c.reply(m.h, api(mqi.Wrap(m.h.Type.String(), "", rc, err), m.hobj()), &wire.Empty{})
+}
+
+// verb runs an MQI call.
+func (c *conv) verb(m call, a wire.API, b wire.Body) error {
+	switch b := b.(type) {
+	case *wire.Open:
+		return c.open(m, a, b)
+	case *wire.Close:
+		delete(c.streams.open, a.Hobj)
+		return c.reply(m.h, api(c.conn.Close(c.ctx, a.Hobj, b.Options), -1), &wire.Empty{})
+	case *wire.Put:
+		return c.put(m, a, b)
+	case *wire.Put1:
+		return c.put1(m, b)
+	case *wire.Get:
+		return c.get(m, a, b)
+	case *wire.Attrs:
+		if b.Values {
+			return c.set(m, a, b)
+		}
+		return c.inquire(m, a, b)
+	case *wire.SPIBody:
+		return c.spi(m, a, b)
+	case *wire.Stat:
+		return c.status(m, a, b)
+	case *wire.Sub:
+		return c.sub(m, a, b)
+	case *wire.SubRq:
+		return c.subRequest(m, a, b)
+	}
+	switch m.h.Type {
+	case wire.MQCMIT:
+		return c.reply(m.h, api(c.conn.Commit(c.ctx), -1), &wire.Empty{})
+	case wire.MQBACK:
+		return c.reply(m.h, api(c.conn.Backout(c.ctx), -1), &wire.Empty{})
+	case wire.MQDISC:
+		return c.disconnect(m)
+	}
+	if m.h.Type.IsXA() {
+		h := m.h
+		return c.reply(h, wire.API{CompCode: xaerProto, Reason: a.Reason, Hobj: a.Hobj}, &wire.Empty{})
+	}
+	return c.k.complain(&wire.Error{Struct: "TSH", Off: 9, Why: wire.BadValue})
+}
+
+// xaerProto is XAER_PROTO: the resource manager does not take part in global units of work.
+const xaerProto = -6
+
+// standard are the defaults that a failed open, and an object without such attributes, answers.
+var standard = wire.Defaults{PutResponse: mqi.MQPRT_SYNC_RESPONSE}
+
+func (c *conv) open(m call, a wire.API, b *wire.Open) error {
+	hobj, d, err := c.openObject(&b.OD, b.Options)
+	b.Defaults = d
+	return c.reply(m.h, api(err, hobj), b)
+}
+
+// openObject opens, and makes the descriptor one of a reply: it keeps its version, and names no string that does not follow.
+func (c *conv) openObject(od *mqi.OD, options int32) (int32, wire.Defaults, error) {
+	v := od.Version
+	var (
+		hobj int32
+		d    = standard
+		err  error
+	)
+	if od.RecsPresent > 0 {
+		err = mqi.E("MQOPEN", od.ObjectName, mqi.MQRC_RECS_PRESENT_ERROR) // distribution lists were not offered
+	} else {
+		hobj, d, err = c.conn.Open(c.ctx, od, options)
+	}
+	if failed(err) {
+		hobj, d = 0, standard
+	}
+	replyOD(od, v)
+	return hobj, d, err
+}
+
+func replyOD(od *mqi.OD, version int32) {
+	od.Version = version
+	od.ObjectString, od.SelectionString = "", ""
+}
+
+// tooLong refuses what the channel does not carry.
+func (c *conv) tooLong(op string, n int) error {
+	if n > c.k.link.Load().maxMsg {
+		return mqi.E(op, c.k.peer.Channel, mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL)
+	}
+	return nil
+}
+
+func (c *conv) put(m call, a wire.API, b *wire.Put) error {
+	md, pmo := b.MD, b.PMO
+	err := c.tooLong("MQPUT", len(b.Data))
+	if err == nil {
+		err = c.conn.Put(c.ctx, a.Hobj, &md, &pmo, b.Data)
+	}
+	if b.PMO.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
+		c.stat.count(err, "", pmo.ResolvedQName, pmo.ResolvedQMgrName)
+		return nil // no answer: the client does not wait for one
+	}
+	md.Version, pmo.Version = b.MD.Version, b.PMO.Version
+	return c.reply(m.h, api(err, a.Hobj), &wire.PutReply{MD: md, PMO: pmo})
+}
+
+func (c *conv) put1(m call, b *wire.Put1) error {
+	od, md, pmo := b.OD, b.MD, b.PMO
+	err := c.tooLong("MQPUT1", len(b.Data))
+	if err == nil && od.RecsPresent > 0 {
+		err = mqi.E("MQPUT1", od.ObjectName, mqi.MQRC_RECS_PRESENT_ERROR)
+	}
+	if err == nil {
+		err = c.conn.Put1(c.ctx, &od, &md, &pmo, b.Data)
+	}
+	if b.PMO.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
+		c.stat.count(err, b.OD.ObjectName, pmo.ResolvedQName, pmo.ResolvedQMgrName)
+		return nil
+	}
+	md.Version, pmo.Version = b.MD.Version, b.PMO.Version
+	replyOD(&od, b.OD.Version)
+	r := &wire.Put1Reply{OD: od, PutReply: wire.PutReply{MD: md, PMO: pmo}}
+	return c.reply(m.h, api(err, -1), r)
+}
+
+func (c *conv) inquire(m call, a wire.API, b *wire.Attrs) error {
+	ints, chars, err := c.conn.Inq(c.ctx, a.Hobj, b.Selectors, int(b.IntCount), int(b.CharLength))
+	if failed(err) {
+		return c.reply(m.h, api(err, a.Hobj), &wire.Empty{})
+	}
+	codec, _ := m.h.Codec()
+	chars = recode(chars, codec.Text)
+	return c.reply(m.h, api(err, a.Hobj), &wire.Attrs{Selectors: b.Selectors, IntCount: int32(len(ints)), Ints: ints,
+		CharLength: int32(len(chars)), Chars: chars, Values: true})
+}
+
+// recode takes blank padded UTF-8 fields to the client's code page. They keep their width: what a character loses is given
+// back as blanks where its field's padding begins.
+func recode(fields []byte, t wire.Text) []byte {
+	if t.CCSID == 1208 {
+		return fields
+	}
+	out := make([]byte, 0, len(fields))
+	lost := 0
+	for i := 0; i < len(fields); {
+		r, n := utf8.DecodeRune(fields[i:])
+		if r == ' ' && lost > 0 && (i+1 == len(fields) || fields[i+1] == ' ') {
+			out = t.AppendField(out, "", lost)
+			lost = 0
+		}
+		at := len(out)
+		out = t.Append(out, string(r))
+		lost += n - (len(out) - at)
+		i += n
+	}
+	return t.AppendField(out, "", max(lost, 0))
+}
+
+func (c *conv) set(m call, a wire.API, b *wire.Attrs) error {
+	codec, _ := m.h.Codec()
+	chars := []byte(codec.Text.Decode(b.Chars))
+	return c.reply(m.h, api(c.conn.Set(c.ctx, a.Hobj, b.Selectors, b.Ints, chars), a.Hobj), &wire.Empty{})
+}
+
+func (c *conv) sub(m call, a wire.API, b *wire.Sub) error {
+	queue, hsub, err := c.subscribe(&b.SD, a.Hobj)
+	b.Hsub = hsub
+	return c.reply(m.h, api(err, queue), b)
+}
+
+// subscribe also makes the descriptor one of a reply.
+func (c *conv) subscribe(sd *mqi.SD, hobj int32) (queue, hsub int32, err error) {
+	s, ok := c.conn.(Subscriber)
+	if !ok {
+		err = mqi.E("MQSUB", sd.SubName, mqi.MQRC_FUNCTION_NOT_SUPPORTED)
+	} else {
+		queue, hsub, err = s.Subscribe(c.ctx, sd, max(hobj, 0))
+	}
+	sd.ObjectString, sd.SubName, sd.SubUserData, sd.SelectionString = "", "", "", ""
+	return queue, hsub, err
+}
+
+func (c *conv) subRequest(m call, a wire.API, b *wire.SubRq) error {
+	var err error
+	if s, ok := c.conn.(Subscriber); ok {
+		err = s.SubRequest(c.ctx, a.Hobj, b.Action, &b.SRO)
+	} else {
+		err = mqi.E("MQSUBRQ", "", mqi.MQRC_FUNCTION_NOT_SUPPORTED)
+	}
+	return c.reply(m.h, api(err, a.Hobj), b)
+}
+
+// asyncStat counts the puts that are not answered, for MQSTAT.
+type asyncStat struct{ sts mqi.STS }
+
+func (s *asyncStat) count(err error, object, queue, qmgr string) {
+	cc, rc := mqi.Reason(err)
+	t := &s.sts
+	switch cc {
+	case mqi.CCOK:
+		t.PutSuccessCount++
+		return
+	case mqi.CCWarning:
+		t.PutWarningCount++
+	default:
+		t.PutFailureCount++
+	}
+	if cc <= t.CompCode { // the first of the worst is told
+		return
+	}
+	var e *mqi.Error
+	if object == "" && errors.As(err, &e) {
+		object = e.Object
+	}
+	t.CompCode, t.Reason = cc, rc
+	t.ObjectName, t.ResolvedObject, t.ResolvedQMgrName = object, queue, qmgr
+}
+
+// status serves MQSTAT; asking sets the counts back.
+func (c *conv) status(m call, a wire.API, b *wire.Stat) error {
+	if b.Type != mqi.MQSTAT_TYPE_ASYNC_ERROR {
+		err := mqi.E("MQSTAT", "", mqi.MQRC_STAT_TYPE_ERROR)
+		return c.reply(m.h, api(err, a.Hobj), b)
+	}
+	v := b.STS.Version
+	b.STS = c.stat.sts
+	b.STS.Version, b.STS.ObjectType = v, mqi.MQOT_Q
+	b.STS.ObjectName = strings.TrimSpace(b.STS.ObjectName)
+	c.stat = asyncStat{}
+	return c.reply(m.h, api(nil, a.Hobj), b)
+}

@@ -1,0 +1,240 @@
+package fap
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// inboxLen bounds the messages of a conversation that wait for their turn. Only asynchronous puts come ahead of replies; when
+// the inbox is full the reader waits, and with it the client.
+const inboxLen = 8
+
+// conv is one conversation: one MQCONN with its handles and unit of work.
+type conv struct {
+	k  *socket
+	id uint32
+	in chan call
+
+	// What follows belongs to the conversation's goroutine.
+	auth    *wire.ConAuth
+	conn    Conn
+	streams streams
+	stat    asyncStat
+	poke    chan struct{} // holds one token when a message has arrived
+
+	ctx    context.Context // ends with the conversation
+	cancel context.CancelCauseFunc
+
+	mu     sync.Mutex
+	gets   int                     // MQGETs that have arrived and not been answered
+	wake   mqi.RC                  // reason that ends the get that waits, or the next one of gets
+	stopIt context.CancelCauseFunc // ends the verb that waits
+	asides bool                    // what waits is a stream: any message goes before
+}
+
+// call is one message of the client.
+type call struct {
+	h    wire.Header
+	body []byte
+}
+
+var (
+	errEndConv = errors.New("the conversation ended")
+	errWoken   = errors.New("woken by the client")
+	errMoved   = errors.New("another message arrived")
+)
+
+func (k *socket) newConv(id uint32) {
+	c := &conv{k: k, id: id, in: make(chan call, inboxLen), poke: make(chan struct{}, 1)}
+	c.ctx, c.cancel = context.WithCancelCause(k.ctx)
+	c.streams.reset()
+	k.mu.Lock()
+	k.convs[id] = c
+	k.mu.Unlock()
+	k.spawn("conversation", c.run)
+}
+
+// run serves the conversation until it ends. Whatever was not committed is backed out.
+func (c *conv) run() error {
+	defer c.cleanup()
+	for {
+		m, ok := c.next()
+		if !ok {
+			return nil
+		}
+		if err := c.serve(m); err != nil {
+			if c.ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+func (c *conv) cleanup() {
+	c.cancel(errEndConv)
+	c.k.mu.Lock()
+	if c.k.convs[c.id] == c {
+		delete(c.k.convs, c.id)
+	}
+	c.k.mu.Unlock()
+	if c.conn != nil {
+		c.k.s.unregister(c.conn.ID())
+		c.conn.Break()
+		c.conn = nil
+	}
+}
+
+// end is the client's END_CONV.
+func (c *conv) end() { c.cancel(errEndConv) }
+
+// take gives the reader's message to the conversation. Called by the reader only.
+func (c *conv) take(h wire.Header, body []byte) error {
+	if h.Type == wire.SPI && h.Flags&wire.FlagConfirm != 0 {
+		if served, err := c.notifyNow(h, body); served || err != nil {
+			return err
+		}
+	}
+	if h.Type == wire.MQGET {
+		c.mu.Lock()
+		c.gets++
+		c.mu.Unlock()
+	}
+	select {
+	case c.in <- call{h, body}:
+	case <-c.ctx.Done():
+		return nil // a late message of a conversation that has ended
+	}
+	select {
+	case c.poke <- struct{}{}:
+	default:
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopIt != nil && c.asides {
+		c.stopIt(errMoved)
+	}
+	return nil
+}
+
+// next waits for a message, and meanwhile serves the streams.
+func (c *conv) next() (call, bool) {
+	for {
+		if !c.streams.ready() {
+			select {
+			case m := <-c.in:
+				return m, true
+			case <-c.ctx.Done():
+				return call{}, false
+			}
+		}
+		select {
+		case m := <-c.in:
+			return m, true
+		case <-c.ctx.Done():
+			return call{}, false
+		default:
+			if err := c.pump(); err != nil {
+				c.k.cancel(err)
+				return call{}, false
+			}
+		}
+	}
+}
+
+// reply answers a call by its own header.
+func (c *conv) reply(h wire.Header, a wire.API, b wire.Body) error {
+	h.Type = h.Type.Reply()
+	h.Flags = 0
+	return c.k.write(h, a, b)
+}
+
+// api is the header of a reply.
+func api(err error, hobj int32) wire.API {
+	cc, rc := mqi.Reason(err)
+	return wire.API{CompCode: int32(cc), Reason: int32(rc), Hobj: hobj}
+}
+
+// failed reports whether the verb did nothing: a warning has done its work.
+func failed(err error) bool {
+	cc, _ := mqi.Reason(err)
+	return cc == mqi.CCFailed
+}
+
+// connect serves MQCONN.
+func (c *conv) connect(m call, b *wire.Conn) error {
+	asked := b.QMgr
+	b.ConnTag, b.RetConnTag = [128]byte{}, [128]byte{}
+	err := c.tryConnect(b)
+	if err != nil {
+		c.k.s.opt.Log.Warn().Err(err).Str("channel", c.k.peer.Channel).Stringer("peer", c.k.peer.Addr).
+			Str("user", c.userName()).Str("qmgr", asked).Str("appl", b.ApplName).Msg("client refused")
+		return c.reply(m.h, api(err, m.hobj()), b)
+	}
+	id := c.conn.ID()
+	copy(b.ConnTag[:], id[:])
+	b.QMgr = c.k.inst.QMgr
+	c.k.s.register(c, id)
+	if err := c.reply(m.h, wire.API{}, b); err != nil {
+		return err
+	}
+	c.k.accepted()
+	return nil
+}
+
+func (c *conv) tryConnect(b *wire.Conn) error {
+	if c.conn != nil {
+		return mqi.Warn("MQCONN", b.QMgr, mqi.MQRC_ALREADY_CONNECTED)
+	}
+	// A blank name, or one that begins with an asterisk, is whatever the channel reaches.
+	if name := b.QMgr; name != "" && !strings.HasPrefix(name, "*") && name != c.k.inst.QMgr {
+		return mqi.E("MQCONN", name, mqi.MQRC_Q_MGR_NAME_ERROR)
+	}
+	user := c.k.user.LongUser
+	if user == "" {
+		user = c.k.user.User
+	}
+	conn, err := c.k.s.backend.Connect(c.ctx, ConnectRequest{
+		Peer: c.k.peer, Instance: c.k.inst, User: user, Password: c.k.user.Password, Auth: c.auth,
+		Protected: c.k.link.Load().protected, ApplName: b.ApplName, ApplType: b.ApplType,
+		AccountingToken: b.AccountingToken, Options: b.Options,
+	})
+	if err != nil {
+		return err
+	}
+	c.conn = conn
+	return nil
+}
+
+// userName is who asks, for the log.
+func (c *conv) userName() string {
+	if c.auth != nil {
+		return c.auth.User
+	}
+	return c.k.user.LongUser
+}
+
+// disconnect serves MQDISC. The conversation stays until END_CONV.
+func (c *conv) disconnect(m call) error {
+	id := c.conn.ID()
+	err := c.conn.Disconnect(c.ctx)
+	if failed(err) {
+		c.conn.Break()
+	}
+	c.k.s.unregister(id)
+	c.conn = nil
+	c.streams.reset()
+	return c.reply(m.h, api(err, m.hobj()), &wire.Empty{})
+}
+
+// hobj is the handle in a message's API header.
+func (m call) hobj() int32 {
+	c, _ := m.h.Codec()
+	a, _ := wire.DecodeAPI(m.body, c)
+	return a.Hobj
+}

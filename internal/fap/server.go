@@ -1,0 +1,146 @@
+package fap
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+const (
+	// DefaultHandshake is how long a peer may take from the first byte to its MQCONN.
+	DefaultHandshake = 30 * time.Second
+	// acceptPause is the wait after a failed accept (out of descriptors), so that it does not spin.
+	acceptPause = 50 * time.Millisecond
+	// maxEarly bounds a segment, and all unfinished ones, of a peer that has not connected yet.
+	maxEarly = 64 << 10
+	// overhead is what a message's descriptors and options may add to its length.
+	overhead = 64 << 10
+)
+
+// Options of a Server. Log is required.
+type Options struct {
+	Clock     clock.Clock // nil: the real one
+	Log       *zerolog.Logger
+	Handshake time.Duration // 0: DefaultHandshake
+}
+
+// Server serves one or more listeners.
+type Server struct {
+	backend Backend
+	opt     Options
+
+	mu      sync.Mutex
+	sockets map[*socket]struct{}
+	convs   map[mqi.ID]*conv // by connection id, for SPI NOTIFY
+	quiesce wire.Action      // sent to sockets that come later too
+	wg      sync.WaitGroup
+}
+
+// New makes a server; it does nothing before Serve.
+func New(b Backend, o Options) *Server {
+	if o.Clock == nil {
+		o.Clock = clock.Real()
+	}
+	if o.Handshake == 0 {
+		o.Handshake = DefaultHandshake
+	}
+	return &Server{backend: b, opt: o, sockets: map[*socket]struct{}{}, convs: map[mqi.ID]*conv{}}
+}
+
+// Serve accepts until ctx ends or the listener is closed. It returns when every socket that it accepted has ended.
+func Serve(ctx context.Context, l net.Listener, b Backend, o Options) error {
+	return New(b, o).Serve(ctx, l)
+}
+
+// Serve accepts on one listener until ctx ends or the listener is closed, and returns when every socket has ended.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer s.wg.Wait()
+	defer stop()
+	defer cancel()
+	for {
+		nc, err := l.Accept()
+		switch {
+		case err == nil:
+			s.wg.Add(1)
+			go func() {
+				defer s.wg.Done()
+				s.serveSocket(ctx, nc)
+			}()
+		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
+			return nil
+		default:
+			s.opt.Log.Warn().Err(err).Str("listener", l.Addr().String()).Msg("accept failed, trying again")
+			select {
+			case <-s.opt.Clock.After(acceptPause):
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
+func (s *Server) serveSocket(ctx context.Context, nc net.Conn) {
+	k := newSocket(ctx, s, nc)
+	s.mu.Lock()
+	s.sockets[k] = struct{}{}
+	s.mu.Unlock()
+	k.run()
+	s.mu.Lock()
+	delete(s.sockets, k)
+	s.mu.Unlock()
+}
+
+// Quiesce tells every client that the queue manager (QMQuiesce, 2161) or the channel (StopQuiesce, 2202) is ending. The
+// connections stay usable.
+func (s *Server) Quiesce(a wire.Action) {
+	s.mu.Lock()
+	s.quiesce = a
+	all := make([]*socket, 0, len(s.sockets))
+	for k := range s.sockets {
+		all = append(all, k)
+	}
+	s.mu.Unlock()
+	for _, k := range all {
+		k.sayQuiesce(a)
+	}
+}
+
+// Sockets is the number of sockets that are open.
+func (s *Server) Sockets() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sockets)
+}
+
+func (s *Server) quiescing() wire.Action {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.quiesce
+}
+
+func (s *Server) register(c *conv, id mqi.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.convs[id] = c
+}
+
+func (s *Server) unregister(id mqi.ID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.convs, id)
+}
+
+func (s *Server) byConnection(id mqi.ID) *conv {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.convs[id]
+}

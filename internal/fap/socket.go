@@ -1,0 +1,360 @@
+package fap
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+)
+
+const (
+	readBuffer = 4096
+	// lastWordTime is how long a closing socket waits for a peer that reads nothing.
+	lastWordTime = 2 * time.Second
+)
+
+// socket is one TCP connection. Its goroutine reads; each conversation has a goroutine that calls verbs and writes
+// replies.
+type socket struct {
+	s      *Server
+	nc     net.Conn
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	r      *bufio.Reader
+	asm    wire.Assembler
+	wg     sync.WaitGroup
+
+	peer Peer
+	inst *Instance
+	user wire.UserID
+	link atomic.Pointer[link] // replaced as a whole by the reader
+
+	wmu sync.Mutex // one message at a time
+
+	mu        sync.Mutex
+	convs     map[uint32]*conv
+	closed    bool
+	deadline  clock.Timer
+	beat      clock.Timer
+	connected atomic.Bool  // an MQCONN has been accepted: the handshake is over
+	lastRead  atomic.Int64 // clock's Unix nanoseconds
+	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
+}
+
+// link is what both ends use. Before the negotiation fap is 0.
+type link struct {
+	fap          byte
+	shared       bool
+	protected    bool // passwords are not readable
+	transmission int
+	maxMsg       int
+	heartbeat    time.Duration
+	convs        int32
+	style        style // of segments that the server sends by itself
+}
+
+// style is the byte order and code page of what is written.
+type style struct {
+	order    wire.Order
+	encoding int32
+	ccsid    uint16
+	ebcdic   bool
+}
+
+func styleOf(h wire.Header) style {
+	return style{order: h.Order, encoding: h.Encoding, ccsid: h.CCSID, ebcdic: h.EBCDIC}
+}
+
+func newSocket(ctx context.Context, s *Server, nc net.Conn) *socket {
+	k := &socket{s: s, nc: nc, r: bufio.NewReaderSize(nc, readBuffer), convs: map[uint32]*conv{}}
+	k.ctx, k.cancel = context.WithCancelCause(ctx)
+	k.asm.Max = maxEarly
+	k.link.Store(&link{transmission: maxEarly, style: style{order: wire.Big, encoding: wire.EncodingBig, ccsid: 819}})
+	return k
+}
+
+var (
+	errHandshake = errors.New("the peer did not connect in time")
+	errGoodbye   = errors.New("the peer ended the channel")
+	errSilent    = errors.New("no data within the heartbeat interval")
+)
+
+// run serves the socket until it ends.
+func (k *socket) run() {
+	ended := make(chan struct{})
+	context.AfterFunc(k.ctx, func() { defer close(ended); k.hardEnd() })
+	k.mu.Lock()
+	k.deadline = k.s.opt.Clock.AfterFunc(k.s.opt.Handshake, func() { k.cancel(errHandshake) })
+	k.mu.Unlock()
+	err := k.guarded("reader", k.serve)
+	k.cancel(err)
+	<-ended
+	k.finish()
+	k.logEnd(err)
+}
+
+// hardEnd closes the connection when the context ends, which wakes the reader and the writers. A client of a queue manager
+// that stops is told first.
+func (k *socket) hardEnd() {
+	if k.link.Load().fap > 0 && errors.Is(context.Cause(k.ctx), context.Canceled) {
+		k.lastWord(wire.FlagClose, wire.CodeQMTerminating)
+	}
+	k.nc.Close()
+}
+
+// lastWord sends a STATUS before the connection is closed. A peer that reads nothing does not hold it up: the timer closes
+// the connection, and with it frees a writer that holds the lock.
+func (k *socket) lastWord(flags byte, code wire.Code) {
+	t := k.s.opt.Clock.AfterFunc(lastWordTime, func() { k.nc.Close() })
+	defer t.Stop()
+	h := k.plain(wire.StatusData)
+	h.Flags = flags
+	if k.write(h, wire.API{}, &wire.Status{Code: code}) != nil {
+		k.nc.Close()
+	}
+}
+
+// finish ends timers, conversations and the channel instance.
+func (k *socket) finish() {
+	k.mu.Lock()
+	k.closed = true
+	k.deadline.Stop()
+	if k.beat != nil {
+		k.beat.Stop()
+	}
+	k.mu.Unlock()
+	k.nc.Close()
+	k.wg.Wait()
+	if k.inst != nil && k.inst.Close != nil {
+		k.inst.Close()
+	}
+}
+
+func (k *socket) logEnd(err error) {
+	ev := k.s.opt.Log.Debug()
+	var bad *wire.Error
+	switch {
+	case err == nil, errors.Is(err, errGoodbye), errors.Is(err, io.EOF):
+	case k.s.opt.Log != nil && (errors.As(err, &bad) || errors.Is(context.Cause(k.ctx), errHandshake)):
+		ev = k.s.opt.Log.Warn()
+	default:
+		ev = k.s.opt.Log.Info()
+	}
+	if c := context.Cause(k.ctx); c != nil && !errors.Is(err, errGoodbye) {
+		err = c
+	}
+	ev.Err(err).Str("channel", k.peer.Channel).Stringer("peer", k.nc.RemoteAddr()).Msg("client channel ended")
+}
+
+// guarded runs fn so that a panic ends this socket and nothing else.
+func (k *socket) guarded(name string, fn func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+			k.s.opt.Log.Error().Str("amq", "AMQ6125E").Str("loop", name).Str("stack", string(debug.Stack())).
+				Str("channel", k.peer.Channel).Msgf("internal error on a client channel: %v", p)
+		}
+	}()
+	return fn()
+}
+
+// spawn starts a goroutine of the socket; it ends with it.
+func (k *socket) spawn(name string, fn func() error) {
+	k.wg.Add(1)
+	go func() {
+		defer k.wg.Done()
+		if err := k.guarded(name, fn); err != nil {
+			k.cancel(err)
+		}
+	}()
+}
+
+// serve is the reader.
+func (k *socket) serve() error {
+	if t, ok := k.nc.(*tls.Conn); ok {
+		if err := t.HandshakeContext(k.ctx); err != nil {
+			return fmt.Errorf("TLS: %w", err)
+		}
+		st := t.ConnectionState()
+		k.peer.TLS = &st
+	}
+	if err := k.negotiate(); err != nil {
+		return err
+	}
+	k.startHeartbeats()
+	for {
+		h, body, err := k.read()
+		if err != nil {
+			return k.complain(err)
+		}
+		if err := k.dispatch(h, body); err != nil {
+			return k.complain(err)
+		}
+	}
+}
+
+// read returns the next whole message.
+func (k *socket) read() (wire.Header, []byte, error) {
+	l := k.link.Load()
+	for {
+		h, body, err := wire.ReadSegment(k.r, l.transmission)
+		if err != nil {
+			return h, nil, err
+		}
+		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
+		if h.Type == wire.AsyncMsg { // only servers send it, and its parts have a layout of their own
+			return h, nil, &wire.Error{Struct: "TSH", Why: wire.BadValue}
+		}
+		if k.connected.Load() {
+			k.asm.Max = l.maxMsg + overhead
+		}
+		whole, done, err := k.asm.Add(h, body)
+		if err != nil || done {
+			return h, whole, err
+		}
+	}
+}
+
+// complain tells a peer that broke the protocol, as far as it can be told, and passes the error on.
+func (k *socket) complain(err error) error {
+	var bad *wire.Error
+	if !errors.As(err, &bad) {
+		return err
+	}
+	code := wire.CodeInvalidData
+	switch {
+	case bad.Struct == "TSH" && bad.Why == wire.BadStrucID:
+		code = wire.CodeProtocolID
+	case bad.Why == wire.BadLength, bad.Why == wire.Short:
+		code = wire.CodeLengthError
+	}
+	k.refuse(code)
+	return err
+}
+
+// refuse sends the STATUS that ends the channel at the client.
+func (k *socket) refuse(code wire.Code) { k.lastWord(wire.FlagClose|wire.FlagError, code) }
+
+// dispatch takes one message to where it belongs.
+func (k *socket) dispatch(h wire.Header, body []byte) error {
+	switch h.Type {
+	case wire.Heartbeat:
+		if h.Flags&wire.FlagConfirm != 0 {
+			a := h
+			a.Flags = 0
+			return k.write(a, wire.API{}, &wire.Empty{})
+		}
+		return nil
+	case wire.SocketAction:
+		return k.action(h, body)
+	case wire.StatusData:
+		if h.Flags&wire.FlagClose != 0 {
+			return errGoodbye
+		}
+		return nil
+	case wire.UserIDData:
+		return k.takeUser(h, body)
+	}
+	if k.link.Load().shared != (h.Magic == wire.TSHM) {
+		return &wire.Error{Struct: "TSH", Why: wire.BadStrucID}
+	}
+	c := k.conv(h.Conv)
+	if c == nil {
+		k.refuse(wire.CodeConvID)
+		return fmt.Errorf("%v on conversation %d, which is not open", h.Type, h.Conv)
+	}
+	return c.take(h, body)
+}
+
+func (k *socket) conv(id uint32) *conv {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.convs[id]
+}
+
+// action serves SOCKET_ACTION.
+func (k *socket) action(h wire.Header, body []byte) error {
+	_, b, err := decode(h, body)
+	if err != nil {
+		return err
+	}
+	a := b.(*wire.Socket)
+	switch a.Action {
+	case wire.StartConv:
+		return k.startConv(h, a)
+	case wire.EndConv:
+		if c := k.conv(a.Conv); c != nil {
+			c.end()
+		}
+		if h.Flags&wire.FlagClose != 0 {
+			return errGoodbye
+		}
+	}
+	return nil // the others are answers, or ask for nothing that the server does
+}
+
+// startConv opens a conversation; the answer stands on the new conversation.
+func (k *socket) startConv(h wire.Header, a *wire.Socket) error {
+	l := k.link.Load()
+	k.mu.Lock()
+	n := len(k.convs)
+	_, used := k.convs[a.Conv]
+	k.mu.Unlock()
+	full := n >= int(l.convs)
+	if full || used || a.Conv == 0 {
+		k.refuse(wire.CodeConvID)
+		return fmt.Errorf("conversation %d cannot start: %d are open, %d were agreed", a.Conv, n, l.convs)
+	}
+	k.newConv(a.Conv)
+	r := h
+	r.Magic, r.Type, r.Flags, r.Conv, r.Req = wire.TSHM, wire.StatusData, 0, a.Conv, 0
+	return k.write(r, wire.API{}, &wire.Status{})
+}
+
+// plain is the header of a segment that belongs to no conversation.
+func (k *socket) plain(t wire.Type) wire.Header {
+	l := k.link.Load()
+	h := wire.Header{Magic: wire.TSH, Type: t, Order: l.style.order, Encoding: l.style.encoding, CCSID: l.style.ccsid,
+		EBCDIC: l.style.ebcdic}
+	if l.shared {
+		h.Magic = wire.TSHC
+	}
+	return h
+}
+
+// write sends one message, in segments of the agreed size.
+func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
+	c, ok := h.Codec()
+	if !ok {
+		return fmt.Errorf("CCSID %d is not supported", h.CCSID)
+	}
+	body := wire.Encode(nil, h.Type, a, b, c, h.Size())
+	k.wmu.Lock()
+	defer k.wmu.Unlock()
+	return wire.WriteMessage(k.nc, h, body, k.link.Load().transmission)
+}
+
+func (k *socket) sayQuiesce(a wire.Action) {
+	if k.connected.Load() && k.link.Load().shared {
+		k.write(k.plain(wire.SocketAction), wire.API{}, &wire.Socket{Action: a})
+	}
+}
+
+// decode reads a message by its own header.
+func decode(h wire.Header, body []byte) (wire.API, wire.Body, error) {
+	c, ok := h.Codec()
+	if !ok {
+		return wire.API{}, nil, fmt.Errorf("CCSID %d is not supported", h.CCSID)
+	}
+	return wire.Decode(h.Type, body, c)
+}

@@ -1,0 +1,220 @@
+package fap
+
+import (
+	"context"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+const (
+	// pollSlice is how often several open requests of one conversation are looked at in turn. A single one waits in its get.
+	pollSlice = 100 * time.Millisecond
+	// inhibitedPause is how often a request for a queue with GET(DISABLED) tries again.
+	inhibitedPause = time.Second
+	// connStarted is the value of CONN_STATE with which a client starts its listeners; others stop them.
+	connStarted = 2
+	// sizeMD2 counts for each message in the window of a request.
+	sizeMD2 = 364
+)
+
+// stream is what a client has asked for on one handle with REQUEST_MSGS: messages are sent as they come.
+type stream struct {
+	req   wire.Request
+	sel   wire.Selection
+	h     wire.Header // of the last request
+	open  bool        // wants a message
+	next  bool        // the browse cursor has been set by this request
+	index int32       // messages sent
+	ahead int         // bytes sent that the client has not reported yet
+}
+
+// streams are those of a conversation, by handle.
+type streams struct {
+	open    map[int32]*stream
+	started bool
+	global  int32 // messages sent
+}
+
+func (s *streams) wanted() []*stream {
+	var out []*stream
+	for _, st := range s.open {
+		if st.open && (s.started || st.req.Flags&wire.ReqCallback == 0) {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+func (s *streams) ready() bool { return len(s.wanted()) > 0 }
+
+func (s *streams) reset() { *s = streams{open: map[int32]*stream{}} }
+
+// request serves REQUEST_MSGS. With the confirm flag the client wants to know now whether there is a message; without, the
+// message is sent when it comes, and the client keeps the time.
+func (c *conv) request(m call, r *wire.Request) error {
+	st := c.streams.open[r.Hobj]
+	if st == nil {
+		if r.Sel == nil {
+			return c.k.complain(&wire.Error{Struct: "REQUEST_MSGS", Off: 32, Why: wire.BadValue})
+		}
+		st = &stream{}
+		c.streams.open[r.Hobj] = st
+	}
+	if r.Sel != nil {
+		st.sel = *r.Sel
+	}
+	st.req, st.h, st.open, st.next = *r, m.h, true, false
+	st.ahead = max(0, st.ahead-int(r.Received))
+	if r.Requested <= 1 {
+		st.ahead = 0
+	}
+	if m.h.Flags&wire.FlagConfirm == 0 {
+		return nil
+	}
+	rc, err := c.deliver(c.ctx, st, false)
+	if err != nil {
+		return err
+	}
+	if rc != 0 {
+		st.open = false // the client gives up this request
+	}
+	return c.note(m.h, &wire.Notify{Hobj: r.Hobj, Code: wire.NoteQStateReply, Value: int32(rc)})
+}
+
+// note sends a NOTIFICATION in answer to h.
+func (c *conv) note(h wire.Header, n *wire.Notify) error {
+	h.Type, h.Flags = wire.Notification, 0
+	return c.k.write(h, wire.API{}, n)
+}
+
+// notified serves NOTIFICATION.
+func (c *conv) notified(m call, n *wire.Notify) error {
+	if n.Code == wire.NoteConnState {
+		c.streams.started = n.Value == connStarted
+	}
+	if m.h.Flags&wire.FlagConfirm == 0 {
+		return nil
+	}
+	n.Code++ // each reply follows its request in the numbering
+	return c.note(m.h, n)
+}
+
+// pump serves the open requests until something has been sent or a message of the client arrived. An error ends the
+// socket.
+func (c *conv) pump() error {
+	all := c.streams.wanted()
+	if len(all) == 1 {
+		ctx, done := c.waiting(true)
+		rc, err := c.deliver(ctx, all[0], true)
+		moved := ctx.Err() != nil
+		done()
+		if err != nil || rc == 0 || moved {
+			return err
+		}
+		return c.cannot(all[0], rc)
+	}
+	sent := false
+	for _, st := range all {
+		rc, err := c.deliver(c.ctx, st, false)
+		if err != nil {
+			return err
+		}
+		sent = sent || rc == 0
+		if rc != 0 && rc != mqi.MQRC_NO_MSG_AVAILABLE {
+			if err := c.cannot(st, rc); err != nil {
+				return err
+			}
+		}
+	}
+	if !sent {
+		c.idle(pollSlice)
+	}
+	return nil
+}
+
+// cannot decides what becomes of a request whose get failed. A listener is never called for an error.
+func (c *conv) cannot(st *stream, rc mqi.RC) error {
+	switch rc {
+	case mqi.MQRC_GET_INHIBITED:
+		c.idle(inhibitedPause)
+	case mqi.MQRC_NO_MSG_AVAILABLE:
+	case mqi.MQRC_CONNECTION_BROKEN, mqi.MQRC_Q_MGR_STOPPING, mqi.MQRC_CONNECTION_STOPPING, mqi.MQRC_HCONN_ERROR:
+		return mqi.E("MQGET", "", rc)
+	default:
+		st.open = false
+	}
+	return nil
+}
+
+// idle waits, unless a message of the client arrives.
+func (c *conv) idle(d time.Duration) {
+	select {
+	case <-c.k.s.opt.Clock.After(d):
+	case <-c.poke:
+	case <-c.ctx.Done():
+	}
+}
+
+// deliver gets one message for a request and sends it. rc is the reason when there was none, err that of the socket.
+func (c *conv) deliver(ctx context.Context, st *stream, wait bool) (rc mqi.RC, err error) {
+	md, gmo := st.wanted(wait)
+	limit := c.k.link.Load().maxMsg
+	body, total, gerr := c.conn.Get(ctx, st.req.Hobj, &md, &gmo, limit)
+	_, rc = mqi.Reason(gerr)
+	if failed(gerr) || rc == mqi.MQRC_TRUNCATED_MSG_FAILED {
+		return rc, nil // longer than the channel carries: it stays
+	}
+	// The client cuts a message that is longer than its buffer, or keeps it for the next call: it needs the whole.
+	if st.req.MaxMsg >= 0 && total > int(st.req.MaxMsg) {
+		rc = mqi.MQRC_TRUNCATED_MSG_FAILED
+		if gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG != 0 {
+			rc = mqi.MQRC_TRUNCATED_MSG_ACCEPTED
+		}
+	}
+	st.next = true
+	st.index++
+	c.streams.global++
+	st.ahead += sizeMD2 + len(body)
+	st.open = st.req.Requested > 1 && st.ahead < int(st.req.Requested)
+	h := st.h
+	h.Type, h.Req = wire.AsyncMsg, 1 // 1 always, whatever the request had
+	a := wire.Async{Hobj: st.req.Hobj, Index: st.index, GlobalIndex: c.streams.global, Selection: st.sel.Index,
+		Reason: int32(rc), Total: int32(total), Actual: int32(len(body)), Token: gmo.MsgToken,
+		Resolved: gmo.ResolvedQName, MD: md, Data: body}
+	return 0, c.k.writeAsync(h, a)
+}
+
+// wanted makes descriptor and options of the get that a request stands for.
+func (st *stream) wanted(wait bool) (mqi.MD, mqi.GMO) {
+	md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+	md.Version = 2
+	md.MsgID, md.CorrelID, md.GroupID = st.sel.MsgID, st.sel.CorrelID, st.sel.GroupID
+	md.MsgSeqNumber, md.Offset = st.sel.SeqNumber, st.sel.Offset
+	md.CodedCharSetID, md.Encoding = st.sel.CCSID, st.sel.Encoding
+	gmo.Version = 4
+	gmo.MatchOptions, gmo.MsgToken = st.sel.Match, st.sel.MsgToken
+	gmo.Options = st.req.Options &^ mqi.MQGMO_WAIT
+	gmo.WaitInterval = 0
+	if wait {
+		gmo.Options |= mqi.MQGMO_WAIT
+		gmo.WaitInterval = mqi.MQWI_UNLIMITED
+	}
+	// A client that wants to browse from the start sets both bits: first, then on.
+	if gmo.Options&mqi.MQGMO_BROWSE_FIRST != 0 {
+		gmo.Options &^= mqi.MQGMO_BROWSE_NEXT
+		if st.next {
+			gmo.Options += mqi.MQGMO_BROWSE_NEXT - mqi.MQGMO_BROWSE_FIRST
+		}
+	}
+	return md, gmo
+}
+
+// writeAsync sends one message of a stream.
+func (k *socket) writeAsync(h wire.Header, a wire.Async) error {
+	c, _ := h.Codec()
+	k.wmu.Lock()
+	defer k.wmu.Unlock()
+	return wire.WriteAsync(k.nc, h, a, c, k.link.Load().transmission)
+}
