@@ -1,0 +1,89 @@
+# The two commands for a newcomer are `make demo` and `make test`. Everything else is below.
+GO       ?= go
+BIN      := bin
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS  := -s -w -X github.com/qmgrd/qmgrd/internal/daemon.Version=$(VERSION)
+BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+PREFIX   ?= /usr/local
+DESTDIR  ?=
+UNITDIR  ?= /lib/systemd/system
+SHELL    := /bin/bash
+
+.PHONY: all build demo test check fmt vet staticcheck tidy race bench fuzz crash e2e install cross clean
+
+all: build
+
+build:
+	@mkdir -p $(BIN)
+	$(BUILD) -o $(BIN)/qmgrd ./cmd/qmgrd
+	$(BUILD) -o $(BIN)/runmqsc ./cmd/runmqsc
+
+# A queue manager from nothing to surviving a restart, in a temporary directory.
+demo: build
+	@BIN=$(CURDIR)/$(BIN) testdata/demo.sh
+
+# All tests, with a share of the crash rounds (QMGRD_CRASH_ROUNDS).
+test: build
+	$(GO) vet ./...
+	QMGRD_CRASH_ROUNDS=100 $(GO) test -timeout 20m ./...
+	@if command -v java >/dev/null && command -v mvn >/dev/null; then \
+	  if [ -f e2e/pom.xml ] || [ -f e2e/java/pom.xml ]; then $(MAKE) --no-print-directory e2e; \
+	  else echo 'e2e: Java client tests come with the client protocol (step 4)'; fi; \
+	elif [ "$$REQUIRE_JAVA" = 1 ]; then echo 'e2e: REQUIRE_JAVA=1, but java or mvn is missing' >&2; exit 1; \
+	else echo 'e2e: SKIPPED, java and mvn are not installed (REQUIRE_JAVA=1 makes this an error)'; fi
+
+# What must be clean before a commit.
+check: fmt vet staticcheck tidy race
+
+fmt:
+	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "gofmt: $$out" >&2; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+staticcheck:
+	$(GO) tool staticcheck ./...
+
+tidy:
+	$(GO) mod tidy -diff
+
+race:
+	QMGRD_CRASH_ROUNDS=10 $(GO) test -race -timeout 30m ./...
+
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+# FUZZTIME for each target.
+FUZZTIME ?= 20s
+fuzz:
+	@set -e; for p in $$($(GO) list ./internal/... ./cmd/...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
+
+# kill -9 at random moments. CRASH_ROUNDS, and CRASH_SEED to repeat a run.
+CRASH_ROUNDS ?= 250
+crash: build
+	QMGRD_CRASH_ROUNDS=$(CRASH_ROUNDS) QMGRD_CRASH_SEED=$(CRASH_SEED) \
+	  $(GO) test -count 1 -timeout 60m -v -run 'TestCrash' ./cmd/qmgrd
+
+e2e:
+	@if [ -x e2e/run ]; then e2e/run; else echo 'e2e: Java client tests come with the client protocol (step 4)'; fi
+
+# Static builds of every platform we ship, and the developers' laptops compiled and vetted.
+cross:
+	@mkdir -p dist
+	GOOS=linux GOARCH=amd64 $(BUILD) -o dist/linux-amd64/ ./cmd/...
+	GOOS=linux GOARCH=arm64 $(BUILD) -o dist/linux-arm64/ ./cmd/...
+	GOOS=darwin GOARCH=arm64 $(BUILD) -o dist/darwin-arm64/ ./cmd/...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+
+install: build
+	install -D -m 0755 $(BIN)/qmgrd $(DESTDIR)$(PREFIX)/bin/qmgrd
+	install -D -m 0755 $(BIN)/runmqsc $(DESTDIR)$(PREFIX)/bin/runmqsc
+	sed 's#@PREFIX@#$(PREFIX)#' packaging/systemd/qmgrd@.service | \
+	  install -D -m 0644 /dev/stdin $(DESTDIR)$(UNITDIR)/qmgrd@.service
+	install -D -m 0644 packaging/systemd/qmgrd.sysusers $(DESTDIR)/usr/lib/sysusers.d/qmgrd.conf
+	install -D -m 0644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/qmgrd/LICENSE
+
+clean:
+	rm -rf $(BIN) dist

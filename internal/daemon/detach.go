@@ -1,0 +1,151 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A detached manager is this program again in a session of its own. It writes to a pipe, descriptor 3: "ready", or why
+// it is not. What it would write to standard error goes to errors/qmgrd.log.
+
+const (
+	// detachedEnv tells the child that descriptor 3 is the pipe.
+	detachedEnv = "QMGRD_DETACHED"
+	readyWord   = "ready"
+	// detachTimeout bounds the wait for a start that replays a long log.
+	detachTimeout = 10 * time.Minute
+	logName       = "qmgrd.log"
+)
+
+// Detach starts prog with args and returns when the manager it runs is ready.
+func Detach(ctx context.Context, dataDir, qm, prog string, args []string) error {
+	dir, err := find(dataDir, qm)
+	if err != nil {
+		return err
+	}
+	if up, err := running(dir); err != nil {
+		return err
+	} else if up {
+		return fmt.Errorf("%w: %s", ErrRunning, qm)
+	}
+	logFile := filepath.Join(dir, errorsDir, logName)
+	if err := os.MkdirAll(filepath.Dir(logFile), 0o750); err != nil {
+		return err
+	}
+	// One generation is kept: the log of the run before this one.
+	if err := os.Rename(logFile, logFile+".1"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	cmd := exec.Command(prog, args...)
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.ExtraFiles = []*os.File{w}
+	cmd.Env = append(os.Environ(), detachedEnv+"=1")
+	cmd.Dir = "/"
+	detachFrom(cmd)
+	err = cmd.Start()
+	w.Close()
+	if err != nil {
+		return err
+	}
+	return awaitReady(ctx, cmd, r, logFile)
+}
+
+// awaitReady reads what the child says. A child that ends without a word has its log shown.
+func awaitReady(ctx context.Context, cmd *exec.Cmd, r *os.File, logFile string) error {
+	ctx, cancel := context.WithTimeout(ctx, detachTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { r.Close() })
+	defer stop()
+	said, err := io.ReadAll(bufio.NewReader(r))
+	if ctx.Err() != nil {
+		return fmt.Errorf("the queue manager (process %d) is not ready yet; see %s", cmd.Process.Pid, logFile)
+	}
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(string(said)) == readyWord {
+		return cmd.Process.Release()
+	}
+	_ = cmd.Wait() // its code is the failure that said tells
+	if msg := strings.TrimSpace(string(said)); msg != "" {
+		return &DetachError{Code: cmd.ProcessState.ExitCode(), Text: msg}
+	}
+	tail, _ := os.ReadFile(logFile)
+	return &DetachError{Code: cmd.ProcessState.ExitCode(), Text: fmt.Sprintf("the queue manager ended before it was "+
+		"ready (%s); %s says:\n%s", cmd.ProcessState, logFile, last(tail, 2048))}
+}
+
+func last(b []byte, n int) string {
+	if len(b) > n {
+		b = b[len(b)-n:]
+	}
+	return strings.ToValidUTF8(string(b), "?")
+}
+
+// DetachError is what a detached start failed with.
+type DetachError struct {
+	Code int
+	Text string
+}
+
+func (e *DetachError) Error() string { return e.Text }
+
+// Is lets a detached failure be told like one in the foreground.
+func (e *DetachError) Is(target error) bool {
+	return (target == ErrRunning || target == ErrScript || target == ErrNoSuch) &&
+		strings.Contains(e.Text, target.Error())
+}
+
+// Detached is the parent's end of a detached start; nil when this process was not started that way.
+type Detached struct{ pipe *os.File }
+
+// NewDetached takes the pipe over.
+func NewDetached() *Detached {
+	if os.Getenv(detachedEnv) == "" {
+		return nil
+	}
+	os.Unsetenv(detachedEnv)
+	return &Detached{os.NewFile(3, "detached")}
+}
+
+// Ready tells the parent that it may return.
+func (d *Detached) Ready() { d.say(readyWord) }
+
+// Failed tells the parent why it must not.
+func (d *Detached) Failed(err error) { d.say(err.Error()) }
+
+func (d *Detached) say(text string) {
+	_, _ = io.WriteString(d.pipe, text) // the parent may have gone
+	d.pipe.Close()
+}
+
+// AbsArgs makes the paths of flags absolute, for a child that runs elsewhere.
+func AbsArgs(names []string) ([]string, error) {
+	out := make([]string, len(names))
+	for i, n := range names {
+		abs, err := filepath.Abs(n)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = abs
+	}
+	return out, nil
+}

@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Config is qm.ini. Flags of qmgrd start win over it.
+type Config struct {
+	AdminGroup   string // AdminSocket: Group — its members are administrators and may open the socket
+	SegmentSize  int64  // Log: SegmentSize
+	MemoryLimit  int64  // Store: MemoryLimit — nonpersistent bodies held in memory
+	ErrorLogSize int64  // ErrorLog: MaxSize — bytes of AMQERR01.LOG
+	HeapLimit    int64  // Process: HeapLimit — soft limit of the Go heap, 0 = none
+	Warnings     []string
+}
+
+// iniKeys is every key there is: where it goes and how it is read.
+var iniKeys = map[string]func(c *Config, v string) error{
+	"adminsocket.group": func(c *Config, v string) error { c.AdminGroup = v; return nil },
+	"log.segmentsize":   sizeKey(func(c *Config) *int64 { return &c.SegmentSize }, 1<<20, 4<<30),
+	"store.memorylimit": sizeKey(func(c *Config) *int64 { return &c.MemoryLimit }, 1<<20, 1<<40),
+	"errorlog.maxsize":  sizeKey(func(c *Config) *int64 { return &c.ErrorLogSize }, 64<<10, 4<<30),
+	"process.heaplimit": sizeKey(func(c *Config) *int64 { return &c.HeapLimit }, 32<<20, 1<<44),
+}
+
+func sizeKey(field func(*Config) *int64, min, max int64) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := parseSize(v)
+		if err != nil {
+			return err
+		}
+		if n < min || n > max {
+			return fmt.Errorf("%d is out of range, allowed are %d to %d bytes", n, min, max)
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+// parseSize reads a number of bytes with an optional K, M or G.
+func parseSize(v string) (int64, error) {
+	digits, shift := v, 0
+	if v != "" {
+		switch v[len(v)-1] {
+		case 'k', 'K':
+			digits, shift = v[:len(v)-1], 10
+		case 'm', 'M':
+			digits, shift = v[:len(v)-1], 20
+		case 'g', 'G':
+			digits, shift = v[:len(v)-1], 30
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+	if err != nil || n < 0 || n > 1<<62>>shift {
+		return 0, fmt.Errorf("%q is not a size such as 64M", v)
+	}
+	return n << shift, nil
+}
+
+// ReadConfig reads dir/qm.ini. A key or stanza that is not known is a warning, because a file made for the vendor's
+// product must not keep a manager from starting; a known key with a bad value is an error.
+func ReadConfig(dir string) (Config, error) {
+	name := filepath.Join(dir, "qm.ini")
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, nil
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	defer f.Close()
+	var c Config
+	stanza := ""
+	sc := bufio.NewScanner(f)
+	for n := 1; sc.Scan(); n++ {
+		line := strings.TrimSpace(strings.TrimPrefix(sc.Text(), "\ufeff"))
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		key, val, isKey := strings.Cut(line, "=")
+		if !isKey {
+			if s, ok := strings.CutSuffix(line, ":"); ok && s != "" {
+				stanza = strings.TrimSpace(s)
+				continue
+			}
+			return c, fmt.Errorf("%s:%d: %q is neither a stanza (Name:) nor Key=Value", name, n, line)
+		}
+		key, val = strings.TrimSpace(key), strings.TrimSpace(val)
+		set, ok := iniKeys[strings.ToLower(stanza+"."+key)]
+		if !ok {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%s:%d: key %s of stanza %s is not known and has no effect",
+				name, n, key, stanza))
+			continue
+		}
+		if err := set(&c, val); err != nil {
+			return c, fmt.Errorf("%s:%d: %s: %w", name, n, key, err)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return c, fmt.Errorf("%s: %w", name, err)
+	}
+	return c, nil
+}
+
+// initialIni is what qm.ini says after qmgrd create.
+const initialIni = `# Queue manager %s: qmgrd reads this file at start. Sizes take K, M or G. Every line may be left out.
+
+#AdminSocket:
+#   Group=mqm              members administer this manager and may open admin.sock
+
+#Log:
+#   SegmentSize=64M        size of one log segment
+
+#Store:
+#   MemoryLimit=64M        nonpersistent message bodies held in memory before they spill to disk
+
+#ErrorLog:
+#   MaxSize=32M            size of errors/AMQERR01.LOG before it becomes 02
+
+#Process:
+#   HeapLimit=512M         soft limit of the heap; the garbage collector works harder near it
+`

@@ -1,0 +1,134 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/obs"
+)
+
+// Bound is a listener as qmgrd status --json shows it.
+type Bound struct {
+	Name    string `json:"name"`
+	Address string `json:"address"`
+}
+
+// acceptPause is the wait after an accept that failed, so that a process out of descriptors does not spin.
+const acceptPause = 50 * time.Millisecond
+
+// listeners implements qmgr.ListenerHost. A port is bound at once, so that a port in use is known at START LISTENER;
+// connections are taken only after open was called, when the start-up scripts have run.
+type listeners struct {
+	group *obs.Group
+	log   *zerolog.Logger
+	act   *activation
+	clk   clock.Clock
+	gate  chan struct{}
+	once  sync.Once
+
+	mu  sync.Mutex
+	all map[string]net.Listener
+}
+
+func newListeners(g *obs.Group, log *zerolog.Logger, act *activation, clk clock.Clock) *listeners {
+	return &listeners{group: g, log: log, act: act, clk: clk, gate: make(chan struct{}), all: map[string]net.Listener{}}
+}
+
+// open lets connections in.
+func (h *listeners) open() { h.once.Do(func() { close(h.gate) }) }
+
+// Start binds addr.
+func (h *listeners) Start(name, addr string, backlog int) (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l, ok := h.all[name]; ok {
+		return l.Addr().String(), fmt.Errorf("listener %s is bound to %s already", name, l.Addr())
+	}
+	l := h.act.take(addr)
+	if l == nil {
+		var err error
+		if l, err = listenTCP(addr, backlog); err != nil {
+			h.log.Error().Str(obs.FieldAMQ, "AMQ9218E").Str("listener", name).Str("address", addr).Err(err).
+				Msgf("listener %s cannot bind %s", name, addr)
+			return "", err
+		}
+	}
+	h.all[name] = l
+	bound := l.Addr().String()
+	h.log.Info().Str(obs.FieldAMQ, "AMQ5026I").Str("listener", name).Str("address", bound).
+		Msgf("listener %s is bound to %s", name, bound)
+	h.group.Go("listener "+name, func(ctx context.Context) error { return h.accept(ctx, name, l) })
+	return bound, nil
+}
+
+// accept closes what comes in, with a log line, as long as there is no client protocol.
+func (h *listeners) accept(ctx context.Context, name string, l net.Listener) error {
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer stop()
+	select {
+	case <-h.gate:
+	case <-ctx.Done():
+		return nil
+	}
+	for {
+		c, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			h.log.Warn().Str("listener", name).Err(err).Msg("accept failed")
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-h.clk.After(acceptPause):
+			}
+			continue
+		}
+		h.log.Warn().Str(obs.FieldAMQ, "AMQ9209E").Str("listener", name).Stringer("peer", c.RemoteAddr()).
+			Msgf("connection from %s closed: this version has no client or channel protocol yet", c.RemoteAddr())
+		c.Close()
+	}
+}
+
+// Stop closes the port.
+func (h *listeners) Stop(name string) error {
+	h.mu.Lock()
+	l, ok := h.all[name]
+	delete(h.all, name)
+	h.mu.Unlock()
+	if !ok {
+		return fmt.Errorf("listener %s is not bound", name)
+	}
+	h.log.Info().Str(obs.FieldAMQ, "AMQ5027I").Str("listener", name).Msgf("listener %s ended", name)
+	return l.Close()
+}
+
+// bound lists what is bound, by name.
+func (h *listeners) bound() []Bound {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make([]Bound, 0, len(h.all))
+	for n, l := range h.all {
+		out = append(out, Bound{n, l.Addr().String()})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// closeAll closes every port; the loops end with it.
+func (h *listeners) closeAll() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for n, l := range h.all {
+		l.Close()
+		delete(h.all, n)
+	}
+}

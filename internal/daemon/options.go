@@ -1,0 +1,51 @@
+package daemon
+
+import (
+	"io"
+	"runtime/debug"
+
+	"github.com/rs/zerolog"
+)
+
+// Version is set by the linker.
+var Version = "dev"
+
+// VRMF is the command level that clients and the error log see.
+const VRMF = "9.4.1.0"
+
+// Options of Run.
+type Options struct {
+	Name    string
+	DataDir string
+
+	Create       bool // make it when it is missing
+	Listen       string
+	HTTP         string
+	HTTPInsecure bool
+	Scripts      []string // --mqsc: files, or directories whose *.mqsc run in name order
+	Lenient      bool     // a failing start-up command is logged, not fatal
+
+	Log      io.Writer // JSON lines
+	LogLevel zerolog.Level
+	// Ready is called once, when work is accepted.
+	Ready func()
+	// Stops brings stop requests from outside (signals); may be nil.
+	Stops <-chan StopRequest
+	// Exit ends the process at once; a preemptive stop calls it. Tests put something else here.
+	Exit func(code int)
+}
+
+// Memory behaviour at rest: a small heap is collected at a growth of half, which costs little while it is small.
+const (
+	restingGC = 50
+)
+
+// tuneMemory keeps a resting manager small. An operator's GOGC and GOMEMLIMIT win, because the runtime read them.
+func tuneMemory(c Config, env func(string) string) {
+	if env("GOGC") == "" {
+		debug.SetGCPercent(restingGC)
+	}
+	if c.HeapLimit > 0 && env("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(c.HeapLimit)
+	}
+}

@@ -1,0 +1,232 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/obs"
+	"github.com/qmgrd/qmgrd/internal/paths"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
+	"github.com/qmgrd/qmgrd/internal/store"
+	"github.com/qmgrd/qmgrd/internal/vfs"
+	"github.com/qmgrd/qmgrd/internal/web"
+)
+
+// daemon is one running manager with everything around it.
+type daemon struct {
+	opt    Options
+	dir    string
+	cfg    Config
+	clk    clock.Clock
+	log    *zerolog.Logger
+	errlog *obs.ErrorLog
+	notify notifier
+	act    *activation
+	lock   io.Closer
+
+	group     *obs.Group
+	listeners *listeners
+	services  *services
+	store     store.Store
+	qm        *qmgr.Manager
+	web       *web.Server
+	sock      *paths.Listener
+	httpAddr  string
+
+	status atomic.Value // string
+	stops  chan StopRequest
+	once   sync.Once
+}
+
+// Run starts a manager, says when it is ready, and returns when it has ended. An error before ready means that
+// nothing was started.
+func Run(ctx context.Context, o Options) error {
+	dir, err := prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	d := &daemon{opt: o, dir: dir, clk: clock.Real(), notify: newNotifier(), act: newActivation(),
+		stops: make(chan StopRequest, 4)}
+	defer d.act.closeRest()
+	if d.opt.Exit == nil {
+		d.opt.Exit = os.Exit
+	}
+	if d.lock, err = lock(dir, o.Name); err != nil {
+		return err
+	}
+	defer d.lock.Close()
+	if err := d.start(ctx); err != nil {
+		return errors.Join(err, d.abandon())
+	}
+	return d.serve(ctx)
+}
+
+// prepare finds the manager's folder, and makes the manager when asked to.
+func prepare(ctx context.Context, o Options) (string, error) {
+	dir, err := find(o.DataDir, o.Name)
+	if errors.Is(err, ErrNoSuch) && o.Create {
+		_, err = Create(ctx, CreateOptions{DataDir: o.DataDir, Name: o.Name})
+		if err != nil && !errors.Is(err, ErrExists) {
+			return "", err
+		}
+		return find(o.DataDir, o.Name)
+	}
+	return dir, err
+}
+
+// start brings everything up to the point where the doors can open.
+func (d *daemon) start(ctx context.Context) error {
+	d.status.Store(StatusStarting)
+	cfg, err := ReadConfig(d.dir)
+	if err != nil {
+		return err
+	}
+	d.cfg = cfg
+	tuneMemory(cfg, os.Getenv)
+	if err := writeState(d.dir, state{StatusRunning, os.Getpid()}); err != nil {
+		return err
+	}
+	if d.errlog, err = obs.OpenErrorLog(filepath.Join(d.dir, errorsDir), d.opt.Name, VRMF, cfg.ErrorLogSize,
+		d.clk.Now); err != nil {
+		return err
+	}
+	d.log = obs.NewLogger(d.opt.Log, d.opt.LogLevel, d.opt.Name, d.errlog)
+	for _, w := range cfg.Warnings {
+		d.log.Warn().Str(obs.FieldAMQ, "AMQ7090W").Msg(w)
+	}
+	d.group = obs.NewGroup(context.WithoutCancel(ctx), d.log)
+	d.listeners = newListeners(d.group, d.log, d.act, d.clk)
+	d.services = newServices(d.log, d.opt.Name, d.dir)
+	if d.store, err = store.Open(storeOptions(d.dir, cfg)); err != nil {
+		d.log.Error().Str(obs.FieldAMQ, "AMQ7017E").Err(err).Msg("the store cannot be opened")
+		return err
+	}
+	if d.qm, err = qmgr.Open(d.managerOptions()); err != nil {
+		return err
+	}
+	d.log.Info().Str(obs.FieldAMQ, "AMQ5041I").Msgf("queue manager %s is starting", d.opt.Name)
+	if err := d.qm.Start(ctx); err != nil {
+		return err
+	}
+	if err := d.runScripts(ctx); err != nil {
+		return err
+	}
+	return d.openDoors()
+}
+
+func storeOptions(dir string, cfg Config) store.Options {
+	return store.Options{Dir: dir, FS: vfs.OS(), MemoryLimit: cfg.MemoryLimit, SegmentSize: cfg.SegmentSize}
+}
+
+func (d *daemon) managerOptions() qmgr.Options {
+	name, group := account()
+	return qmgr.Options{Name: d.opt.Name, Dir: d.dir, Store: d.store, Clock: d.clk, Log: d.log, User: name,
+		Group: group, Version: Version, Listeners: d.listeners, Services: d.services}
+}
+
+// account is the user and group this process runs as; numbers where the system has no names for them.
+func account() (name, group string) {
+	name, group = strconv.Itoa(os.Getuid()), strconv.Itoa(os.Getgid())
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
+	}
+	if g, err := user.LookupGroupId(group); err == nil {
+		group = g.Name
+	}
+	return name, group
+}
+
+// openDoors opens the socket, --listen and --http, in this order, and then lets connections in.
+func (d *daemon) openDoors() error {
+	d.web = web.New(d.webOptions(false))
+	if err := d.openSocket(); err != nil {
+		return err
+	}
+	if d.opt.Listen != "" {
+		if _, err := d.listeners.Start(commandLineListener, d.opt.Listen, 0); err != nil {
+			return fmt.Errorf("--listen %s: %w", d.opt.Listen, err)
+		}
+	}
+	if d.opt.HTTP != "" {
+		if err := d.openHTTP(); err != nil {
+			return err
+		}
+	}
+	d.listeners.open()
+	return nil
+}
+
+// commandLineListener is the name of what --listen binds; no LISTENER object can have it.
+const commandLineListener = "--listen"
+
+func (d *daemon) webOptions(loopbackAdmin bool) web.Options {
+	return web.Options{Manager: d.qm, Store: d.store, Name: d.opt.Name, Clock: d.clk, Log: d.log,
+		Admins: web.Admins{UID: os.Getuid(), Group: d.cfg.AdminGroup},
+		Status: d.statusNow,
+		Stop:   func(m store.StopMode) { d.request(StopRequest{Mode: m, Why: "a command"}) }, LoopbackAdmin: loopbackAdmin}
+}
+
+// statusNow is what status shows.
+func (d *daemon) statusNow() web.Status {
+	st := web.Status{Name: d.opt.Name, Status: d.status.Load().(string), PID: os.Getpid(),
+		Socket: paths.Socket(d.opt.DataDir, d.opt.Name), Listeners: []web.Listener{}, HTTP: d.httpAddr}
+	for _, b := range d.listeners.bound() {
+		st.Listeners = append(st.Listeners, web.Listener(b))
+	}
+	return st
+}
+
+// ready tells everybody.
+func (d *daemon) ready() {
+	d.status.Store(StatusRunning)
+	d.log.Info().Str(obs.FieldAMQ, "AMQ5051I").Int("pid", os.Getpid()).Str("version", Version).
+		Msgf("queue manager %s accepts work", d.opt.Name)
+	d.notify.send("READY=1\nSTATUS=Running\nMAINPID=" + strconv.Itoa(os.Getpid()))
+	if d.opt.Ready != nil {
+		d.opt.Ready()
+	}
+}
+
+// abandon takes down a start that failed.
+func (d *daemon) abandon() error {
+	var errs []error
+	if d.sock != nil {
+		d.sock.Close()
+	}
+	if d.group != nil {
+		d.group.Stop()
+		d.listeners.closeAll()
+		d.services.stopAll()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
+	defer cancel()
+	switch {
+	case d.qm != nil:
+		errs = append(errs, d.qm.Stop(ctx, store.Immediate))
+	case d.store != nil:
+		// Nothing was loaded: what the store kept must stay kept for the next start.
+		errs = append(errs, d.store.Close(store.Immediate, func(store.QID) bool { return true }))
+	}
+	if d.group != nil {
+		errs = append(errs, d.group.Wait())
+	}
+	if d.errlog != nil {
+		errs = append(errs, writeState(d.dir, state{StatusEndedNow, 0}), d.errlog.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// stopGrace bounds how long the parts of a stop may take that should take no time.
+const stopGrace = 10 * time.Second

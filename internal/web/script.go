@@ -1,0 +1,128 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"strconv"
+
+	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/mqsc"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
+)
+
+// Trailers that carry what a script came to, behind its report.
+const (
+	trailerCommands = "Qmgrd-Mqsc-Commands"
+	trailerSyntax   = "Qmgrd-Mqsc-Syntax-Errors"
+	trailerFailed   = "Qmgrd-Mqsc-Failed"
+	trailerEnded    = "Qmgrd-Mqsc-Ended"
+)
+
+// scriptPart is the name of the form part that holds the script.
+const scriptPart = "script"
+
+// Executor runs commands as one identity; it is what mqsc.Run needs of a manager.
+type Executor struct {
+	Manager  *qmgr.Manager
+	Identity auth.Identity
+}
+
+// Submit implements mqsc.Executor.
+func (e Executor) Submit(ctx context.Context, c *attr.Command) mqsc.Pending {
+	return e.Manager.Submit(ctx, c, e.Identity)
+}
+
+// postMQSC takes one command as JSON, or a script as text or as a part of a form.
+func (s *Server) postMQSC(w http.ResponseWriter, r *http.Request) error {
+	if _, ok := r.Header[http.CanonicalHeaderKey("ibm-mq-rest-csrf-token")]; !ok {
+		return refuse("MQWB0100E", "the header ibm-mq-rest-csrf-token is missing")
+	}
+	typ, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		typ = "application/json" // what the vendor's path takes
+	}
+	switch typ {
+	case "text/plain":
+		return s.runScript(w, r, r.Body)
+	case "multipart/form-data":
+		return s.runForm(w, r, params["boundary"])
+	case "application/json":
+		return s.runJSON(w, r)
+	}
+	return refuse("MQWB0105E", "content type %s is not taken here: use application/json, text/plain or "+
+		"multipart/form-data", typ)
+}
+
+// scriptOptions reads echo, first, summary and json of the query.
+func scriptOptions(r *http.Request, qm string) (mqsc.RunOptions, error) {
+	q := r.URL.Query()
+	o := mqsc.RunOptions{QMgr: qm, Echo: q.Get("echo") != "no", Summary: q.Get("summary") != "no",
+		JSON: q.Get("json") == "yes"}
+	if v := q.Get("first"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 {
+			return o, refuse("MQWB0104E", "first=%s: use the number of the first command", v)
+		}
+		o.FirstNumber = n
+	}
+	return o, nil
+}
+
+// runScript runs a script as it arrives and sends its report as it comes to be.
+func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Reader) error {
+	o, err := scriptOptions(r, s.opt.Name)
+	if err != nil {
+		return err
+	}
+	out, err := newStream(w, s.opt.Clock)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	for _, t := range []string{trailerCommands, trailerSyntax, trailerFailed, trailerEnded} {
+		h.Add("Trailer", t)
+	}
+	w.WriteHeader(http.StatusOK)
+	defer s.endReads(w, s.ending)()
+	ex := Executor{s.opt.Manager, identityOf(r)}
+	res, err := mqsc.Run(r.Context(), script, out, ex, o)
+	if err != nil {
+		// The report has begun, so a status can no longer say it: a response without trailers is a broken one.
+		s.log.Warn().Err(err).Int("commands", res.Commands).Msg("a script was cut off")
+		panic(http.ErrAbortHandler)
+	}
+	h.Set(trailerCommands, strconv.Itoa(res.Commands))
+	h.Set(trailerSyntax, strconv.Itoa(res.SyntaxErrors))
+	h.Set(trailerFailed, strconv.Itoa(res.Failed))
+	h.Set(trailerEnded, strconv.FormatBool(res.Ended))
+	return nil
+}
+
+// runForm runs the script part of a form. No command of this version reads a file, so other parts are refused rather
+// than dropped.
+func (s *Server) runForm(w http.ResponseWriter, r *http.Request, boundary string) error {
+	if boundary == "" {
+		return refuse("MQWB0103E", "multipart/form-data without a boundary")
+	}
+	mr := multipart.NewReader(r.Body, boundary)
+	for {
+		p, err := mr.NextPart()
+		if errors.Is(err, io.EOF) {
+			return refuse("MQWB0103E", "the form has no part named %s", scriptPart)
+		}
+		if err != nil {
+			return refuse("MQWB0103E", "the form cannot be read: %v", err)
+		}
+		if p.FormName() != scriptPart {
+			return refuse("MQWB0110E", "part %q: files that a script names (SRCFILE) come with message flows; this "+
+				"version takes the part %s alone", p.FormName(), scriptPart)
+		}
+		return s.runScript(w, r, p)
+	}
+}

@@ -1,0 +1,99 @@
+package web
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
+)
+
+// formatString is MQFMT_STRING.
+const formatString = "MQSTR"
+
+// session is one connection with one open queue, for one request.
+type session struct {
+	c *qmgr.Conn
+	h qmgr.Handle
+}
+
+// openQueue connects as the request's user and opens a queue.
+func (s *Server) openQueue(r *http.Request, queue, appl string, options int32) (*session, error) {
+	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl})
+	if err != nil {
+		return nil, err
+	}
+	od := mqi.DefaultOD()
+	od.ObjectName = queue
+	h, err := c.Open(r.Context(), &od, options|mqi.MQOO_FAIL_IF_QUIESCING)
+	if err != nil {
+		c.Break()
+		return nil, err
+	}
+	return &session{c: c, h: h}, nil
+}
+
+// close ends the connection; an open unit of work is backed out.
+func (x *session) close() { x.c.Break() }
+
+// get gets or browses one message.
+func (x *session) get(ctx context.Context, md *mqi.MD, gmo *mqi.GMO) ([]byte, error) {
+	body, _, err := x.c.Get(ctx, x.h, md, gmo, maxMessage)
+	if err != nil && !isWarning(err) {
+		return nil, err
+	}
+	return body, nil
+}
+
+func isWarning(err error) bool {
+	cc, _ := mqi.Reason(err)
+	return cc == mqi.CCWarning
+}
+
+func isReason(err error, rc mqi.RC) bool {
+	var e *mqi.Error
+	return errors.As(err, &e) && e.RC == rc
+}
+
+// parseID reads an identifier of at most 48 hexadecimal digits.
+func parseID(what, v string) (mqi.ID, error) {
+	var id mqi.ID
+	b, err := hex.DecodeString(v)
+	if err != nil || len(b) > len(id) {
+		return id, refuse("MQWB0104E", "%s=%s: use up to 48 hexadecimal digits, two for a byte", what, clip(v))
+	}
+	copy(id[:], b)
+	return id, nil
+}
+
+// parseInt reads a whole number in a range.
+func parseInt(what, v string, min, max int64) (int64, error) {
+	n, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || n < min || n > max {
+		return 0, refuse("MQWB0104E", "%s=%s: use a number from %d to %d", what, clip(v), min, max)
+	}
+	return n, nil
+}
+
+// parseReplyTo reads QUEUE or QUEUE@QMGR.
+func parseReplyTo(v string) (q, qm string) {
+	q, qm, _ = strings.Cut(v, "@")
+	return strings.TrimSpace(q), strings.TrimSpace(qm)
+}
+
+// clip keeps what came from outside short in an error.
+func clip(v string) string {
+	const most = 80
+	if len(v) <= most {
+		return v
+	}
+	return strings.ToValidUTF8(v[:most], "") + "..."
+}
+
+// isText reports whether a body can be shown as text as it is.
+func isText(b []byte) bool { return utf8.Valid(b) }

@@ -1,0 +1,151 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
+)
+
+// postGet gets or browses messages until none is there, or count have been sent. Messages are got under syncpoint and
+// committed when they have been written: a reader that goes away loses nothing.
+func (s *Server) postGet(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	browse := q.Get("browse") == "yes"
+	options := int32(mqi.MQGMO_SYNCPOINT)
+	open := int32(mqi.MQOO_INPUT_SHARED)
+	if browse {
+		options, open = mqi.MQGMO_BROWSE_NEXT, mqi.MQOO_BROWSE
+	}
+	md, gmo, err := selection(r, options)
+	if err != nil {
+		return err
+	}
+	wait := time.Duration(max(0, gmo.WaitInterval)) * time.Millisecond
+	if q.Get("wait") == "" {
+		wait = 0
+	}
+	count := int64(0)
+	if v := q.Get("count"); v != "" {
+		if count, err = parseInt("count", v, 1, 1<<31-1); err != nil {
+			return err
+		}
+	}
+	x, err := s.openQueue(r, q.Get("queue"), applName(q), open)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	out, err := s.newLines(w)
+	if err != nil {
+		return err
+	}
+	g := &getter{s: s, x: x, r: r, md: *md, gmo: *gmo, browse: browse, wait: wait, out: out}
+	for count == 0 || int64(g.n) < count {
+		more, err := g.one()
+		if err != nil {
+			return out.end(g.n, err)
+		}
+		if !more {
+			break
+		}
+	}
+	return out.end(g.n, g.commit())
+}
+
+// getter runs one get stream.
+type getter struct {
+	s      *Server
+	x      *session
+	r      *http.Request
+	md     mqi.MD
+	gmo    mqi.GMO
+	browse bool
+	wait   time.Duration
+	out    *lines
+	open   int // in the open unit of work, or written and not flushed
+	n      int
+}
+
+// one sends one message; false when none came. What was sent is committed before a wait, so that nothing stands
+// uncommitted while the queue is empty.
+func (g *getter) one() (bool, error) {
+	body, md, err := g.try(0)
+	if isReason(err, mqi.MQRC_NO_MSG_AVAILABLE) && g.wait > 0 {
+		if err := g.commit(); err != nil {
+			return false, err
+		}
+		body, md, err = g.try(g.wait)
+	}
+	if isReason(err, mqi.MQRC_NO_MSG_AVAILABLE) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := g.out.e.Encode(messageOf(md, body)); err != nil {
+		return false, err
+	}
+	g.n++
+	if g.open++; g.open >= batch {
+		return true, g.commit()
+	}
+	return true, nil
+}
+
+func (g *getter) try(wait time.Duration) ([]byte, *mqi.MD, error) {
+	md, gmo := g.md, g.gmo
+	gmo.Options &^= mqi.MQGMO_WAIT | mqi.MQGMO_NO_WAIT
+	gmo.WaitInterval = int32(wait / time.Millisecond)
+	if wait > 0 {
+		gmo.Options |= mqi.MQGMO_WAIT
+	} else {
+		gmo.Options |= mqi.MQGMO_NO_WAIT
+	}
+	body, err := g.x.get(g.r.Context(), &md, &gmo)
+	return body, &md, err
+}
+
+// commit hands what was written to the reader, then ends the unit of work.
+func (g *getter) commit() error {
+	if err := g.out.flush(); err != nil {
+		return err
+	}
+	if g.open == 0 || g.browse {
+		return nil
+	}
+	g.open = 0
+	return g.x.c.Commit(g.r.Context())
+}
+
+// getExport writes the MQSC that makes the same objects again.
+func (s *Server) getExport(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	all, err := flag(q.Get("all"))
+	if err != nil {
+		return err
+	}
+	mqOnly, err := flag(q.Get("mq-only"))
+	if err != nil {
+		return err
+	}
+	out, err := newStream(w, s.opt.Clock)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	return s.opt.Manager.Export(out, qmgr.ExportOptions{All: all, MQOnly: mqOnly})
+}
+
+func flag(v string) (bool, error) {
+	if v == "" {
+		return false, nil
+	}
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, refuse("MQWB0104E", "%s: use true or false", clip(v))
+	}
+	return b, nil
+}
