@@ -92,3 +92,23 @@ func AtLevel(matched []*Sub, pubLevel uint8) []*Sub {
 	}
 	return matched[i:j]
 }
+
+// OncePerGroup leaves the first subscription of each group, since a group gets a publication once. It works in place;
+// those without a group all stay.
+func OncePerGroup(subs []*Sub) []*Sub {
+	grouped := slices.IndexFunc(subs, func(s *Sub) bool { return s.Group != "" })
+	if grouped < 0 {
+		return subs
+	}
+	seen := map[string]bool{}
+	out := subs[:grouped]
+	for _, s := range subs[grouped:] {
+		if s.Group == "" || !seen[s.Group] {
+			out = append(out, s)
+		}
+		if s.Group != "" {
+			seen[s.Group] = true
+		}
+	}
+	return out
+}

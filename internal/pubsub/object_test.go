@@ -156,3 +156,32 @@ func TestSubLevels(t *testing.T) {
 		t.Errorf("level 10: %v", err)
 	}
 }
+
+func TestGroups(t *testing.T) {
+	tr, _ := newTree(t, 0)
+	for _, topic := range []string{"a", "+", "#", "a/#"} {
+		must(t, tr.Subscribe(&Sub{Topic: topic, Name: topic, Group: "Q1 C1"}))
+		var e *Error
+		if err := tr.Subscribe(&Sub{Topic: topic, Group: "Q1 C1"}); !errors.As(err, &e) || e.RC != RCDuplicateGroupSub {
+			t.Errorf("twice %q in a group: %v", topic, err)
+		}
+	}
+	must(t, tr.Subscribe(&Sub{Topic: "a", Name: "other group", Group: "Q2 C1"}))
+	for range 2 {
+		must(t, tr.Subscribe(&Sub{Topic: "a", Name: "alone"}))
+	}
+	got := tr.Match(nil, "a")
+	if len(got) != 7 {
+		t.Fatalf("%d matches", len(got))
+	}
+	if one := names(OncePerGroup(got)); len(one) != 4 || !slices.Contains(one, "other group") {
+		t.Errorf("once per group: %q", one)
+	}
+	if one := OncePerGroup(tr.Match(nil, "b")); len(one) != 1 {
+		t.Errorf("b goes to %q", names(one))
+	}
+	if got := OncePerGroup(nil); len(got) != 0 {
+		t.Error("nobody is somebody")
+	}
+	must(t, tr.Check())
+}

@@ -101,6 +101,9 @@ func (t *Tree) Subscribe(s *Sub) error {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if s.Group != "" && t.inGroup(s, f) {
+		return refuse(RCDuplicateGroupSub, s.Topic, "its group already has a subscription to this topic string")
+	}
 	s.filter = f
 	if !f.wild {
 		s.node = t.ensure(f.exact)
@@ -118,6 +121,25 @@ func (t *Tree) Subscribe(s *Sub) error {
 	t.subs++
 	t.gen.Add(1)
 	return nil
+}
+
+// inGroup reports whether a subscription's group has one to the same topic string.
+func (t *Tree) inGroup(s *Sub, f *Filter) bool {
+	topic, more := f.exact, f.exact != ""
+	if f.wild {
+		topic, more = f.lead, f.lits > 0
+	}
+	n := t.findLevels(topic, more)
+	if n == nil || n.ext == nil {
+		return false
+	}
+	list := n.ext.subs
+	if f.wild {
+		list = n.ext.wild
+	}
+	return slices.ContainsFunc(list, func(o *Sub) bool {
+		return o.Group == s.Group && o.Topic == s.Topic && o.Scheme == s.Scheme
+	})
 }
 
 // Unsubscribe takes a subscription out. A second call does nothing.

@@ -18,6 +18,7 @@ const (
 	RCObjectString      = 2441 // MQRC_OBJECT_STRING_ERROR
 	RCAdminTopicString  = 2598 // MQRC_ADMIN_TOPIC_STRING_ERROR
 	RCOptions           = 2046 // MQRC_OPTIONS_ERROR
+	RCDuplicateGroupSub = 2514 // MQRC_DUPLICATE_GROUP_SUB
 	RCObjectExists      = 2100 // MQRC_OBJECT_ALREADY_EXISTS
 )
 
