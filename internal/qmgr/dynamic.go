@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // maxDynamicStar is the last position of '*' in DynamicQName: 15 characters must fit behind the 33rd.
@@ -131,6 +132,22 @@ func (q *Queue) readyToDelete(purge bool) mqi.RC {
 // dropDynamic deletes a dynamic queue. Other handles answer 2052 from now on; what units of work in flight still hold
 // of it goes when they end.
 func (m *Manager) dropDynamic(ctx context.Context, q *Queue) error {
-	q.deleted()
+	var tx store.Tx // a temporary queue has no record to drop: its messages are removed one by one, without a sync
+	if q.cfg.Load().deftype == "TEMPDYN" {
+		q.mu.Lock()
+		q.each(func(_ uint32, e *entry) bool {
+			if e.flags&hidden == 0 {
+				tx.Remove(q.qid, e.seq, e.flags&fPersistent != 0)
+			}
+			return true
+		})
+		q.deletedLocked()
+		q.mu.Unlock()
+	} else {
+		q.deleted()
+	}
+	if tx.Len() > 0 {
+		m.opt.Store.Submit(&tx)
+	}
 	return storeReason("MQCLOSE", q.obj.Name, m.deleteQueueObject(ctx, q.obj))
 }

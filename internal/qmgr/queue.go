@@ -275,6 +275,10 @@ func (q *Queue) defChanged(d *Def) {
 func (q *Queue) deleted() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.deletedLocked()
+}
+
+func (q *Queue) deletedLocked() {
 	q.dead = true
 	q.wait.endAll(waitResult{rc: mqi.MQRC_Q_DELETED})
 	q.each(func(slot uint32, e *entry) bool {

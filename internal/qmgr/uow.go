@@ -203,7 +203,9 @@ func (m *Manager) undo(u *uow) {
 		var tx store.Tx
 		for i := range u.gets {
 			g := &u.gets[i]
-			if !g.q.isDead() {
+			if g.q.isDead() {
+				tx.Remove(g.q.qid, g.seq, g.pers)
+			} else {
 				tx.SetHead(g.q.qid, g.seq, withBackout(g.head, g.back+1), g.pers)
 			}
 		}

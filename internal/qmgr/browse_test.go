@@ -1,0 +1,172 @@
+package qmgr
+
+import (
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+func browseRig(t *testing.T, texts ...string) (*rig, Handle) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	for _, s := range texts {
+		r.put(r.c, h, s, 0)
+	}
+	return r, h
+}
+
+func (r *rig) wantNext(h Handle, opts int32, want string) {
+	r.t.Helper()
+	s, _, err := tryGet(r.c, h, opts)
+	if want == "" {
+		wantRC(r.t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+		return
+	}
+	if err != nil || s != want {
+		r.t.Fatalf("browsed %q, %v, want %q", s, err, want)
+	}
+}
+
+func TestBrowseCursor(t *testing.T) {
+	r, h := browseRig(t, "a", "b", "c", "d")
+	const first, next, here = mqi.MQGMO_BROWSE_FIRST, mqi.MQGMO_BROWSE_NEXT, mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR
+	r.wantNext(h, next, "a") // before the first message at open
+	r.wantNext(h, next, "b")
+	r.wantNext(h, here, "b")
+	// The message under the cursor and its neighbours leave.
+	r.wantNext(h, mqi.MQGMO_MSG_UNDER_CURSOR, "b")
+	_, _, err := tryGet(r.c, h, mqi.MQGMO_MSG_UNDER_CURSOR)
+	wantRC(t, err, mqi.MQRC_NO_MSG_UNDER_CURSOR)
+	r.wantNext(h, 0, "a")
+	r.wantNext(h, 0, "c")
+	r.wantNext(h, next, "d")
+	r.wantNext(h, next, "")
+	// What comes later is seen, unless its priority places it before the cursor.
+	r.put(r.c, h, "high", 0, func(md *mqi.MD) { md.Priority = 9 })
+	r.wantNext(h, next, "")
+	r.put(r.c, h, "e", 0)
+	r.wantNext(h, next, "e")
+	r.wantNext(h, first, "high")
+	r.wantNext(h, next, "d")
+	// A message got in a unit of work isn't browsed, and comes back to its place.
+	h2 := r.openQ(r.c, "Q", inOut)
+	r.wantNext(h2, mqi.MQGMO_SYNCPOINT, "high")
+	r.wantNext(h2, first, "d")
+	wantRC(t, r.c.Backout(bg), 0)
+	r.wantNext(h2, first, "high")
+}
+
+func TestBrowseUncommittedKeepsPlace(t *testing.T) {
+	r, h := browseRig(t)
+	c2 := r.connect()
+	h2 := r.openQ(c2, "Q", inOut)
+	r.put(r.c, h, "1", 0)
+	r.put(c2, h2, "2", mqi.MQPMO_SYNCPOINT)
+	r.put(r.c, h, "3", 0)
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST, "1")
+	r.wantNext(h, mqi.MQGMO_BROWSE_NEXT, "3")
+	_, _, err := tryGet(c2, h2, 0, func(md *mqi.MD, g *mqi.GMO) { md.MsgID[0] = 1 })
+	wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+	wantRC(t, c2.Commit(bg), 0)
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST, "1")
+	r.wantNext(h, mqi.MQGMO_BROWSE_NEXT, "2")
+	r.wantNext(h, mqi.MQGMO_BROWSE_NEXT, "3")
+}
+
+func TestBrowseLock(t *testing.T) {
+	r, h := browseRig(t, "a", "b")
+	other := r.openQ(r.c, "Q", inOut)
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK, "a")
+	r.wantNext(other, mqi.MQGMO_BROWSE_FIRST, "a")
+	r.wantNext(other, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK, "b")
+}
+
+func TestBrowseUnlock(t *testing.T) {
+	r, h := browseRig(t, "a")
+	other := r.openQ(r.c, "Q", inOut)
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK, "a")
+	r.wantNext(other, 0, "")
+	_, _, err := tryGet(r.c, h, mqi.MQGMO_UNLOCK)
+	wantRC(t, err, 0)
+	_, _, err = tryGet(r.c, h, mqi.MQGMO_UNLOCK)
+	wantRC(t, err, mqi.MQRC_NO_MSG_LOCKED)
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK, "a")
+	r.wantNext(h, mqi.MQGMO_MSG_UNDER_CURSOR, "a")
+	r.put(r.c, h, "b", 0)
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK, "b")
+	wantRC(t, r.c.Close(bg, h, 0), 0)
+	r.wantNext(other, 0, "b")
+}
+
+func TestBrowseMarks(t *testing.T) {
+	r, h := browseRig(t, "a", "b", "c")
+	const unmarked = mqi.MQGMO_BROWSE_FIRST | mqi.MQGMO_UNMARKED_BROWSE_MSG
+	r.wantNext(h, unmarked|mqi.MQGMO_MARK_BROWSE_HANDLE, "a")
+	r.wantNext(h, unmarked|mqi.MQGMO_MARK_BROWSE_HANDLE, "b")
+	other := r.openQ(r.c, "Q", inOut)
+	r.wantNext(other, unmarked, "a") // another handle's mark
+	_, _, err := tryGet(r.c, h, mqi.MQGMO_UNMARK_BROWSE_HANDLE)
+	wantRC(t, err, 0)
+	r.wantNext(h, unmarked, "b")
+
+	co1, co2 := r.openQ(r.c, "Q", inOut|mqi.MQOO_CO_OP), r.openQ(r.c, "Q", inOut|mqi.MQOO_CO_OP)
+	_, _, err = tryGet(r.c, other, unmarked|mqi.MQGMO_MARK_BROWSE_CO_OP)
+	wantRC(t, err, mqi.MQRC_OPTIONS_ERROR)
+	r.wantNext(co1, unmarked|mqi.MQGMO_MARK_BROWSE_CO_OP, "a")
+	r.wantNext(co2, unmarked|mqi.MQGMO_MARK_BROWSE_CO_OP, "b")
+	r.wantNext(co1, unmarked|mqi.MQGMO_MARK_BROWSE_CO_OP, "c")
+	r.wantNext(co2, unmarked, "")
+	r.wantNext(other, unmarked, "a")
+	_, _, err = tryGet(r.c, co2, mqi.MQGMO_UNMARK_BROWSE_CO_OP)
+	wantRC(t, err, 0)
+	r.wantNext(co1, unmarked, "b")
+	r.clk.Advance(5001 * time.Millisecond) // MARKINT
+	r.wantNext(co2, unmarked, "a")
+}
+
+func TestBrowseMarkIntervalWakes(t *testing.T) {
+	r, _ := browseRig(t, "a")
+	const unmarked = mqi.MQGMO_BROWSE_FIRST | mqi.MQGMO_UNMARKED_BROWSE_MSG
+	co := r.openQ(r.c, "Q", inOut|mqi.MQOO_CO_OP)
+	r.wantNext(co, unmarked|mqi.MQGMO_MARK_BROWSE_CO_OP, "a")
+	c2 := r.connect()
+	h2 := r.openQ(c2, "Q", inOut|mqi.MQOO_CO_OP)
+	got := make(chan string, 1)
+	go func() {
+		s, _, err := tryGet(c2, h2, unmarked|mqi.MQGMO_WAIT, func(_ *mqi.MD, g *mqi.GMO) { g.WaitInterval = -1 })
+		if err != nil {
+			s = err.Error()
+		}
+		got <- s
+	}()
+	r.awaitWaiters("Q", 1)
+	for {
+		r.clk.Advance(6 * time.Second)
+		select {
+		case s := <-got:
+			if s != "a" {
+				t.Errorf("got %q", s)
+			}
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// awaitWaiters returns when n gets wait on the queue.
+func (r *rig) awaitWaiters(name string, n int) {
+	r.t.Helper()
+	q := r.m.lookup(ClassQueue, name).Queue
+	for i := 0; i < 5000; i++ {
+		q.mu.Lock()
+		have := q.wait.n
+		q.mu.Unlock()
+		if have == n {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	r.t.Fatalf("there are not %d waiting gets on %s", n, name)
+}
