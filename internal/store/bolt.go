@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -45,6 +47,10 @@ type base struct {
 	closed atomic.Bool
 	once   sync.Once
 
+	// get reads a table entry; moreKeys names entries that are neither submitted nor in the state file (may be nil).
+	get      func(Table, []byte) ([]byte, error)
+	moreKeys func(t Table, from, to []byte) []string
+
 	commits, syncs, written atomic.Uint64
 }
 
@@ -55,6 +61,7 @@ func openBase(o Options, format int) (_ *base, err error) {
 		}
 	}
 	b := &base{opt: o, failed: make(chan struct{})}
+	b.get = b.Get
 	if b.lock, err = lockDir(o.FS, o.Dir); err != nil {
 		return nil, err
 	}
@@ -104,6 +111,13 @@ func (b *base) prepareDir(format int) error {
 	case have == 0 && there:
 		if err := b.refuseUsed(); err != nil {
 			return err
+		}
+	}
+	if format == formatLog && have < format {
+		for _, sub := range []string{"log", "big"} {
+			if err := fsys.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+				return fmt.Errorf("store: make %s: %w", filepath.Join(dir, sub), err)
+			}
 		}
 	}
 	if !there {
@@ -174,6 +188,9 @@ func (b *base) Submit(t *Tx) Ticket {
 	if b.opt.ReadOnly {
 		return refused(errReadOnly)
 	}
+	if err := t.validate(); err != nil {
+		return refused(err)
+	}
 	staged, err := b.vol.stage(t)
 	if err != nil {
 		return refused(err)
@@ -231,12 +248,12 @@ func (b *base) Get(table Table, key []byte) ([]byte, error) {
 
 // Range implements Store. It walks in pieces: an entry that changes during the walk may be seen or not.
 func (b *base) Range(table Table, from, to []byte, fn func(k, v []byte) error) error {
+	if err := b.refuse(); err != nil {
+		return err
+	}
+	// The newer keys first: what leaves them in between is in the state file by then.
+	newer := b.newerKeys(table, from, to)
 	for {
-		if err := b.refuse(); err != nil {
-			return err
-		}
-		// The overlay first: what leaves it in between is in the state file by then.
-		over := b.ov.snapshot(table, from, to)
 		part, err := b.state.entries(table, from, to)
 		if err != nil {
 			return err
@@ -246,38 +263,57 @@ func (b *base) Range(table Table, from, to []byte, fn func(k, v []byte) error) e
 		if !last {
 			end = append(bytes.Clone(part[len(part)-1].k), 0)
 		}
-		for _, e := range mergeEntries(part, over, end) {
-			if err := fn(e.k, e.v); err != nil {
-				return err
-			}
+		n := 0
+		for n < len(newer) && (end == nil || newer[n] < string(end)) {
+			n++
+		}
+		if err := b.merge(table, part, newer[:n], fn); err != nil {
+			return err
 		}
 		if last {
 			return nil
 		}
-		from = end
+		from, newer = end, newer[n:]
 	}
 }
 
-// mergeEntries lays the versions below end over the stored entries.
-func mergeEntries(part []kv, over []overlaid, end []byte) []kv {
-	out := make([]kv, 0, len(part)+len(over))
-	i := 0
-	for _, o := range over {
-		if end != nil && o.key >= string(end) {
-			break
+// newerKeys lists the keys for which the state file does not have the last word, sorted.
+func (b *base) newerKeys(table Table, from, to []byte) []string {
+	keys := b.ov.keys(table, from, to)
+	if b.moreKeys != nil {
+		keys = append(keys, b.moreKeys(table, from, to)...)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// merge calls fn for stored entries and newer keys in order; a newer key's value is asked for when its turn comes.
+func (b *base) merge(table Table, part []kv, newer []string, fn func(k, v []byte) error) error {
+	for len(part) > 0 || len(newer) > 0 {
+		if len(newer) == 0 || (len(part) > 0 && string(part[0].k) < newer[0]) {
+			if err := fn(part[0].k, part[0].v); err != nil {
+				return err
+			}
+			part = part[1:]
+			continue
 		}
-		for i < len(part) && string(part[i].k) < o.key {
-			out = append(out, part[i])
-			i++
+		key := newer[0]
+		newer = newer[1:]
+		if len(part) > 0 && string(part[0].k) == key {
+			part = part[1:]
 		}
-		if i < len(part) && string(part[i].k) == o.key {
-			i++
+		v, err := b.get(table, []byte(key))
+		if errors.Is(err, ErrNotFound) {
+			continue
 		}
-		if !o.unset {
-			out = append(out, kv{[]byte(o.key), append([]byte{}, o.val...)})
+		if err == nil {
+			err = fn([]byte(key), v)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return append(out, part[i:]...)
+	return nil
 }
 
 // Failed implements Store.
@@ -289,8 +325,8 @@ type boltStore struct{ *base }
 // commitBatch makes a batch durable in one bbolt transaction. When there is no room for all of it, halves are tried,
 // so that only the units that really do not fit are refused.
 func (s *boltStore) commitBatch(batch []*unit) {
-	if err := s.refuse(); err != nil {
-		s.finishAll(batch, err)
+	if p := s.cause.Load(); p != nil {
+		s.finishAll(batch, *p)
 		return
 	}
 	size := 0

@@ -89,6 +89,26 @@ func placeOf(bucket, key []byte) string {
 	return fmt.Sprintf("bucket %q, key %x", bucket, key)
 }
 
+const (
+	maxKey   = 32 << 10 // bbolt's bound, less our prefix and a little room
+	maxValue = 1 << 30  // of a head, a body or a table value
+	keyRoom  = maxKey - 64
+)
+
+// validate refuses a unit that no store could ever keep, before it is on its way.
+func (t *Tx) validate() error {
+	for i := range t.ops {
+		o := &t.ops[i]
+		switch {
+		case (o.kind == opSet || o.kind == opUnset) && len(o.a) > keyRoom:
+			return fmt.Errorf("store: key of table %s has %d bytes, at most %d are possible", o.table, len(o.a), keyRoom)
+		case len(o.a) > maxValue || len(o.b) > maxValue:
+			return fmt.Errorf("store: a value of %d bytes, at most %d are possible", max(len(o.a), len(o.b)), maxValue)
+		}
+	}
+	return nil
+}
+
 var tableNames = map[Table]string{
 	TableMeta: "meta", TableObjects: "objects", TableSubs: "subscriptions", TableRetained: "retained",
 	TableChannels: "channels", TableAuthority: "authority", TableHierarchy: "hierarchy", TableFlows: "flows",

@@ -21,9 +21,9 @@ func (s *state) used() (used bool, err error) {
 type liveSource interface {
 	queues() []QID
 	// from returns up to some messages of q with a number of s or more, in order; empty is the end.
-	from(q QID, s Seq) []Live
+	from(q QID, s Seq) ([]Live, error)
 	// hidden reports that the state file's copy of a message counts no more, or returns a newer head for it.
-	hidden(q QID, s Seq) (gone bool, head []byte)
+	hidden(q QID, s Seq) (gone bool, head []byte, err error)
 }
 
 // walkLive merges the state file, the log's index (may be nil) and the nonpersistent messages.
@@ -86,7 +86,7 @@ func (b *base) walkQueue(q QID, src liveSource, fn func(Live) error) error {
 		return out, nil
 	}})
 	if src != nil {
-		cs = append(cs, &cursor{fill: func(s Seq) ([]Live, error) { return src.from(q, s), nil }})
+		cs = append(cs, &cursor{fill: func(s Seq) ([]Live, error) { return src.from(q, s) }})
 	}
 	for {
 		var first *cursor
@@ -120,7 +120,10 @@ func (b *base) storedLive(q QID, from Seq, src liveSource) ([]Live, error) {
 		var out []Live
 		for _, h := range heads {
 			if src != nil {
-				gone, head := src.hidden(q, h.s)
+				gone, head, err := src.hidden(q, h.s)
+				if err != nil {
+					return nil, err
+				}
 				if gone {
 					continue
 				}

@@ -2,8 +2,6 @@ package store
 
 import (
 	"slices"
-	"sort"
-	"strings"
 	"sync"
 )
 
@@ -70,22 +68,16 @@ func (o *overlay) get(t Table, key []byte) (v version, ok bool) {
 	return vs[len(vs)-1], true
 }
 
-type overlaid struct {
-	key string
-	version
-}
-
-// snapshot returns the newest versions of keys in [from, to), sorted. Only for small results: it is bounded by what
-// waits to be committed.
-func (o *overlay) snapshot(t Table, from, to []byte) []overlaid {
+// keys returns the keys in [from, to) that have a version, in no order. They are bounded by what waits to be
+// committed.
+func (o *overlay) keys(t Table, from, to []byte) []string {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	var out []overlaid
-	for k, vs := range o.tables[t] {
+	var out []string
+	for k := range o.tables[t] {
 		if k >= string(from) && (to == nil || k < string(to)) {
-			out = append(out, overlaid{k, vs[len(vs)-1]})
+			out = append(out, k)
 		}
 	}
-	sort.Slice(out, func(i, j int) bool { return strings.Compare(out[i].key, out[j].key) < 0 })
 	return out
 }

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
@@ -125,4 +127,16 @@ type Options struct {
 	SegmentSize int64 // bytes of a log segment; 0 = 64 MiB
 	ReadOnly    bool  // for the checker
 	AcceptLoss  bool  // go on behind a corrupt frame
+
+	Clock           clock.Clock   // nil = the machine's
+	CacheBytes      int64         // messages just put that are kept in memory; 0 = 8 MiB
+	CheckpointBytes int64         // log written between two checkpoints; 0 = SegmentSize
+	CheckpointEvery time.Duration // at most, when something was written; 0 = 30 s
+	LogSegments     int           // the log may grow to so many segments, then commits wait; 0 = 16
+	// JoinDelay is how long a batch of removes alone waits for a put to share its sync, when puts came lately;
+	// 0 = 200 µs, negative = never.
+	JoinDelay time.Duration
+	// Notice is told in a sentence what an operator should know (an unfinished write at the end of the log); nil =
+	// nobody.
+	Notice func(string)
 }

@@ -25,3 +25,26 @@ func openBolt(t testing.TB, dir string) store.Store {
 }
 
 func TestBolt(t *testing.T) { storetest.Run(t, storetest.Opener{Open: openBolt}) }
+
+func openLog(t testing.TB, dir string) store.Store {
+	t.Helper()
+	s, err := store.OpenLog(store.Options{Dir: dir})
+	if err != nil {
+		t.Fatalf("open: %v", err)
+	}
+	return s
+}
+
+func TestLog(t *testing.T) { storetest.Run(t, storetest.Opener{Open: openLog}) }
+
+// Small segments: every unit meets the borders between them, parts and big files are common.
+func TestLogSmall(t *testing.T) {
+	storetest.Run(t, storetest.Opener{Open: func(t testing.TB, dir string) store.Store {
+		t.Helper()
+		s, err := store.OpenLog(store.Options{Dir: dir, SegmentSize: 64 << 10, LogSegments: 4, CacheBytes: 32 << 10})
+		if err != nil {
+			t.Fatalf("open: %v", err)
+		}
+		return s
+	}})
+}

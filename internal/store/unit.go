@@ -22,6 +22,9 @@ type unit struct {
 	locs   []Loc
 	err    error
 	done   chan struct{}
+
+	// control is not nil for a unit that only runs something between two batches, on the committer's goroutine.
+	control func()
 }
 
 var alreadyDone = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
@@ -95,6 +98,15 @@ func (c *committer) submit(u *unit, enlist func()) error {
 	return nil
 }
 
+// between lets fn run on the committer's goroutine, between two batches; the unit is complete when it ran.
+func (c *committer) between(fn func()) *unit {
+	u := &unit{tx: &Tx{}, done: make(chan struct{}), control: fn}
+	if err := c.submit(u, func() {}); err != nil {
+		return refused(err)
+	}
+	return u
+}
+
 func (c *committer) kick() {
 	select {
 	case c.wake <- struct{}{}:
@@ -112,7 +124,7 @@ func (c *committer) take() (batch []*unit, dropErr error, ok bool) {
 	n, size := 0, 0
 	for n < len(c.queue) && n < maxBatchUnits {
 		b := c.queue[n].tx.bytes
-		if n > 0 && size+b > maxBatchBytes {
+		if n > 0 && (size+b > maxBatchBytes || c.queue[n].control != nil || c.queue[0].control != nil) {
 			break
 		}
 		n, size = n+1, size+b
@@ -138,6 +150,9 @@ func (c *committer) run() {
 			return
 		case len(batch) == 0:
 			<-c.wake
+		case batch[0].control != nil && dropErr == nil:
+			batch[0].control()
+			batch[0].complete(nil)
 		case dropErr != nil:
 			for _, u := range batch {
 				c.drop(u, dropErr)

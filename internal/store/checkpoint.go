@@ -1,0 +1,349 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Checkpoints: the delta is frozen between two batches; the frozen generation is written to the state file in
+// transactions of at most ckptBytes, the place in the log with the last one; then the segments before that place are
+// deleted. Applying a part twice is harmless, so a crash at any moment leaves a state that the log completes.
+
+const (
+	ckptBytes = 8 << 20
+	ckptOps   = 50_000
+	markEvery = time.Second // at most so long an acknowledged frame has no later one that vouches for it
+)
+
+type checkpointer struct {
+	run   sync.Mutex // one at a time; held over the whole checkpoint
+	kick  chan struct{}
+	quit  chan struct{}
+	ended chan struct{}
+	once  sync.Once
+	count atomic.Uint64
+
+	frozen chan struct{} // signalled when the committer froze on its own account
+
+	// Written by freezeNow on the committer's goroutine, read by the checkpoint after it.
+	mu       sync.Mutex
+	last     position // of the last checkpoint
+	pos      position // of the frozen generation
+	bigLimit uint64   // big files below belong to the frozen generation or to nobody
+	pending  bool     // a frozen generation waits to be written
+
+	attempt chan struct{} // closed when the running attempt ends; guarded by mu
+	err     error         // of the last attempt
+
+	writtenAt uint64 // writer.written at the last freeze; committer's goroutine only
+	marked    uint64 // LSN of the last mark; committer's goroutine only
+}
+
+func (c *checkpointer) init() {
+	c.kick, c.quit, c.ended = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	c.frozen, c.attempt = make(chan struct{}, 1), make(chan struct{})
+}
+
+func (c *checkpointer) ask() {
+	select {
+	case c.kick <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends the background goroutine and waits for it.
+func (c *checkpointer) stop() {
+	c.once.Do(func() { close(c.quit) })
+	<-c.ended
+}
+
+func (s *logStore) background() {
+	defer close(s.ck.ended)
+	due := s.clk.Now().Add(s.opt.CheckpointEvery)
+	for {
+		select {
+		case <-s.ck.quit:
+			return
+		case <-s.ck.kick:
+		case <-s.clk.After(markEvery):
+			s.com.between(s.writeMark)
+			if s.clk.Now().Before(due) {
+				continue
+			}
+		}
+		due = s.clk.Now().Add(s.opt.CheckpointEvery)
+		// A lack of room is tried again; any other error has ended the store already.
+		_, _ = s.checkpoint()
+	}
+}
+
+// writeMark vouches for the last acknowledged frame, without a sync of its own.
+func (s *logStore) writeMark() {
+	w := s.w
+	if s.refuse() != nil || w.cur == nil || w.ended || w.lsn <= s.ck.marked+1 || w.off+frameSize(0) > w.cur.size {
+		return
+	}
+	if _, _, err := w.frame(kindMark, nil); err == nil {
+		s.ck.marked = w.lsn - 1
+		if err := w.flush(); err != nil {
+			s.fail(fmt.Errorf("write log: %w", err))
+		}
+	}
+}
+
+// freezeNow runs on the committer's goroutine, or when that has ended.
+func (s *logStore) freezeNow() {
+	c := &s.ck
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := s.w
+	if c.pending || w.cur == nil || w.lsn == c.last.lsn {
+		return
+	}
+	s.delta.freeze()
+	c.pos = position{lsn: w.lsn, seg: w.cur.no, off: w.off}
+	c.bigLimit, c.pending = w.nextBig, true
+	c.writtenAt = w.written
+}
+
+// freezeOrJoin gets a generation frozen. It must not wait for the committer when that waits for this checkpoint.
+func (s *logStore) freezeOrJoin() (leftover bool, err error) {
+	select {
+	case <-s.ck.frozen:
+	default:
+	}
+	s.ck.mu.Lock()
+	leftover = s.ck.pending
+	s.ck.mu.Unlock()
+	if leftover {
+		return true, nil
+	}
+	u := s.com.between(s.freezeNow)
+	select {
+	case <-u.done:
+		return false, u.err
+	case <-s.ck.frozen: // the committer has frozen on its own account
+		return false, nil
+	}
+}
+
+// checkpoint freezes and writes. leftover tells that it completed an earlier attempt, which holds nothing new.
+func (s *logStore) checkpoint() (leftover bool, err error) {
+	s.ck.run.Lock()
+	defer s.ck.run.Unlock()
+	leftover, err = s.freezeOrJoin()
+	if err == nil {
+		err = s.writeFrozen()
+	}
+	if err != nil && !isFull(err) && !errors.Is(err, ErrClosed) {
+		err = s.fail(fmt.Errorf("checkpoint: %w", err))
+	} else if err != nil && isFull(err) {
+		err = full(fmt.Errorf("checkpoint: %w", err))
+	}
+	s.ck.mu.Lock()
+	s.ck.err = err
+	close(s.ck.attempt)
+	s.ck.attempt = make(chan struct{})
+	s.ck.mu.Unlock()
+	return leftover, err
+}
+
+// writeFrozen writes the frozen generation, if there is one.
+func (s *logStore) writeFrozen() error {
+	c := &s.ck
+	c.mu.Lock()
+	pending, pos, bigLimit := c.pending, c.pos, c.bigLimit
+	c.mu.Unlock()
+	if !pending {
+		return nil
+	}
+	s.delta.mu.RLock()
+	old := s.delta.old
+	s.delta.mu.RUnlock()
+	f := &freezer{s: s, g: old}
+	if err := f.write(pos); err != nil {
+		return err
+	}
+	s.delta.thaw()
+	c.mu.Lock()
+	c.pending, c.last = false, pos
+	c.mu.Unlock()
+	c.count.Add(1)
+	// From here on nothing needs the old files. What cannot be deleted now is deleted at the next start.
+	err := s.files.dropBelow(pos.seg)
+	ids, lerr := s.files.numbers(s.files.big, "")
+	err = errors.Join(err, lerr)
+	for _, id := range ids {
+		if id < bigLimit {
+			err = errors.Join(err, s.files.removeBig(id))
+		}
+	}
+	if err != nil {
+		s.notice(fmt.Sprintf("a file that is not needed cannot be deleted: %v", err))
+	}
+	s.makeReserve()
+	return nil
+}
+
+// freezer writes a generation to the state file.
+type freezer struct {
+	s     *logStore
+	g     *generation
+	steps []func(*stateTx) error
+	bytes int
+}
+
+func (f *freezer) write(pos position) error {
+	qs := make([]QID, 0, len(f.g.queues))
+	for q := range f.g.queues {
+		qs = append(qs, q)
+	}
+	slices.Sort(qs)
+	for _, q := range qs {
+		if err := f.queue(q, f.g.queues[q]); err != nil {
+			return err
+		}
+	}
+	for t := Table(0); len(f.g.tables) > 0; t++ {
+		if err := f.table(t, f.g.tables[t]); err != nil {
+			return err
+		}
+		if t == 255 {
+			break
+		}
+	}
+	f.steps = append(f.steps, func(tx *stateTx) error { return tx.setReplay(pos) })
+	return f.flush()
+}
+
+func (f *freezer) flush() error {
+	err := f.s.state.update(func(tx *stateTx) error {
+		for _, step := range f.steps {
+			if err := step(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	f.steps, f.bytes = f.steps[:0], 0
+	return err
+}
+
+func (f *freezer) add(bytes int, step func(*stateTx) error) error {
+	f.steps = append(f.steps, step)
+	f.bytes += bytes
+	if f.bytes < ckptBytes && len(f.steps) < ckptOps {
+		return nil
+	}
+	return f.flush()
+}
+
+func (f *freezer) queue(q QID, gq *genQueue) error {
+	if gq.dropped {
+		if err := f.add(0, func(tx *stateTx) error { return tx.dropQueue(q) }); err != nil {
+			return err
+		}
+	}
+	for _, s := range sortedKeys(gq.removed) {
+		if err := f.add(0, func(tx *stateTx) error { return tx.remove(q, s) }); err != nil {
+			return err
+		}
+	}
+	for _, s := range sortedKeys(gq.heads) {
+		head, err := f.s.files.read(gq.heads[s])
+		if err != nil {
+			return err
+		}
+		err = f.add(len(head), func(tx *stateTx) error { return tx.setHead(f.s.state.path, q, s, head) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, s := range sortedKeys(gq.msgs) {
+		if f.s.delta.removedSince(q, s) {
+			continue // got meanwhile: it need not go to the state file, the newer generation hides it
+		}
+		rec, err := f.s.readEntry(gq.msgs[s])
+		if err != nil {
+			return err
+		}
+		err = f.add(len(rec.Head)+len(rec.Body), func(tx *stateTx) error { return tx.put(q, s, rec.Head, rec.Body) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *freezer) table(t Table, tab map[string]genEntry) error {
+	keys := make([]string, 0, len(tab))
+	for k := range tab {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		e := tab[k]
+		var val []byte
+		var err error
+		if !e.unset {
+			if val, err = f.s.files.read(e.val); err != nil {
+				return err
+			}
+		}
+		err = f.add(len(k)+len(val), func(tx *stateTx) error {
+			if e.unset {
+				return tx.unset(t, []byte(k))
+			}
+			return tx.set(t, []byte(k), val)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[Seq]V) []Seq {
+	out := make([]Seq, 0, len(m))
+	for s := range m {
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The reserve is a file that is given up when the disk is full, so that messages can still be taken away, and a
+// checkpoint can run.
+
+func (s *logStore) reserveName() string { return filepath.Join(s.files.dir, "reserve") }
+func (s *logStore) reserveSize() int64  { return max(s.opt.SegmentSize/4, minSegmentSize) }
+func (s *logStore) reserveSmall() int64 { return max(s.reserveSize()/4, 16<<10) }
+func (s *logStore) reserveReady() bool  { ok, _ := exists(s.opt.FS, s.reserveName()); return ok }
+func (s *logStore) makeReserve() {
+	if s.reserveReady() {
+		return
+	}
+	f, err := s.opt.FS.OpenFile(s.reserveName(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return // without it the store works; it is tried again after the next checkpoint
+	}
+	err = f.Allocate(0, s.reserveSize())
+	f.Close()
+	if err != nil {
+		_ = s.opt.FS.Remove(s.reserveName())
+	}
+}
+
+// useReserve gives the reserve up and returns the size of the segment to make from it, 0 when there is none.
+func (s *logStore) useReserve() int64 {
+	if !s.reserveReady() || s.opt.FS.Remove(s.reserveName()) != nil {
+		return 0
+	}
+	return s.reserveSmall()
+}

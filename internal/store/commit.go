@@ -1,0 +1,175 @@
+package store
+
+import "fmt"
+
+// The log store's commit path, all on the committer's goroutine.
+
+// removesOnly reports that a unit gives room back and takes none but for its own frame.
+func removesOnly(t *Tx) bool {
+	for i := range t.ops {
+		switch t.ops[i].kind {
+		case opRemove, opDropQueue, opUnset:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// commitBatch writes the frames of a batch and makes them durable with one sync. A unit for which there is no room
+// leaves nothing; the others go on.
+func (s *logStore) commitBatch(batch []*unit) {
+	room := s.awaitRoom()
+	if p := s.cause.Load(); p != nil {
+		s.finishAll(batch, *p)
+		return
+	}
+	w := s.w
+	before := w.mark()
+	results := make([]error, len(batch))
+	ops := make([][]logOp, len(batch))
+	s.sincePut++
+	for i, u := range batch {
+		takes := !removesOnly(u.tx)
+		if takes {
+			s.sincePut = 0
+		}
+		if takes && room != nil {
+			results[i] = room
+			continue
+		}
+		m := w.mark()
+		w.reserve = nil
+		if !takes {
+			w.reserve = s.useReserve
+		}
+		var err error
+		if ops[i], err = w.unit(u.tx); err == nil {
+			continue
+		}
+		if rerr := w.rollback(m); rerr != nil || !isFull(err) {
+			s.finishAll(batch, s.fail(fmt.Errorf("write log: %w", err)))
+			return
+		}
+		results[i], ops[i] = full(err), nil
+		s.ck.ask()
+	}
+	if err := w.sync(); err != nil {
+		if !w.torn || !isFull(err) {
+			s.finishAll(batch, s.fail(fmt.Errorf("sync log: %w", err)))
+			return
+		}
+		s.refuseBatch(batch, before, err)
+		return
+	}
+	s.syncs.Add(1)
+	s.written.Store(w.written)
+	s.apply(batch, results, ops)
+	if w.written-s.ck.writtenAt >= uint64(s.opt.CheckpointBytes) {
+		s.ck.ask()
+	}
+}
+
+// refuseBatch takes a batch back for which the file system found no room though it was allocated.
+func (s *logStore) refuseBatch(batch []*unit, before mark, err error) {
+	rerr := s.w.rollback(before)
+	if rerr == nil {
+		rerr = s.w.sync()
+	}
+	if rerr != nil {
+		s.finishAll(batch, s.fail(fmt.Errorf("write log: %w", rerr)))
+		return
+	}
+	s.finishAll(batch, full(err))
+	s.ck.ask()
+}
+
+func (s *logStore) apply(batch []*unit, results []error, ops [][]logOp) {
+	for i, u := range batch {
+		if results[i] == nil {
+			s.delta.apply(ops[i])
+			s.cache.apply(u.tx)
+			u.locs = logLocs(u.tx, ops[i])
+		}
+		s.finish(u, results[i])
+	}
+}
+
+// logLocs gives each Put of the unit its place.
+func logLocs(t *Tx, ops []logOp) []Loc {
+	var locs []Loc
+	for i := range t.ops {
+		o := &t.ops[i]
+		if o.kind == opPut && !o.persistent {
+			locs = append(locs, Loc{Len: uint32(len(o.b))})
+		}
+		if !o.persistent {
+			continue
+		}
+		if o.kind == opPut {
+			locs = append(locs, ops[0].b.loc())
+		}
+		ops = ops[1:]
+	}
+	return locs
+}
+
+// awaitRoom holds commits back while the log is at its bound and a checkpoint can make it shorter. It returns why
+// there is no room, nil when there is.
+func (s *logStore) awaitRoom() error {
+	for {
+		n, _ := s.files.count()
+		if n < s.opt.LogSegments || s.cause.Load() != nil || s.closed.Load() {
+			return nil
+		}
+		s.freezeNow()
+		s.ck.mu.Lock()
+		attempt, pending := s.ck.attempt, s.ck.pending
+		s.ck.mu.Unlock()
+		if !pending {
+			return nil // the bound is smaller than one generation: nothing can be moved
+		}
+		select {
+		case s.ck.frozen <- struct{}{}:
+		default:
+		}
+		s.ck.ask()
+		select {
+		case <-attempt:
+		case <-s.ck.quit:
+			return nil
+		case <-s.failed:
+			return nil
+		}
+		s.ck.mu.Lock()
+		err := s.ck.err
+		s.ck.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// linger lets a batch of removes wait a little for a put, when puts came lately: so a get costs a producer no turn.
+func (s *logStore) linger(waiting []*unit) {
+	if len(waiting) == 0 || s.sincePut > 8 {
+		return
+	}
+	timer := s.clk.After(s.joinDelay)
+	for {
+		for _, u := range waiting {
+			if u.control != nil || !removesOnly(u.tx) {
+				return
+			}
+		}
+		if len(waiting) == 0 {
+			return
+		}
+		select {
+		case <-s.com.wake:
+			waiting = s.com.peek()
+		case <-timer:
+			return
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/vfs"
+)
+
+// The log's files: log/<number>.seg, and big/<number> for values too large for a segment.
+
+const (
+	defaultSegmentSize = 64 << 20
+	minSegmentSize     = 64 << 10
+	segSuffix          = ".seg"
+)
+
+// errMoved answers a read from a segment or big file that a checkpoint has deleted meanwhile.
+var errMoved = errors.New("store: the record has moved")
+
+type segment struct {
+	no   uint32
+	name string
+	f    vfs.File
+	size int64
+}
+
+// files holds what is open. Reading holds the read lock, deleting the write lock.
+type files struct {
+	fs       vfs.FS
+	dir, big string
+
+	mu   sync.RWMutex
+	segs map[uint32]*segment
+}
+
+func newFiles(fsys vfs.FS, dir string) *files {
+	return &files{fs: fsys, dir: filepath.Join(dir, "log"), big: filepath.Join(dir, "big"), segs: map[uint32]*segment{}}
+}
+
+func (l *files) segName(no uint32) string {
+	return filepath.Join(l.dir, fmt.Sprintf("%016x%s", no, segSuffix))
+}
+func (l *files) bigName(id uint64) string { return filepath.Join(l.big, fmt.Sprintf("%016x", id)) }
+
+// numbers lists what a directory holds under hexadecimal names with the suffix.
+func (l *files) numbers(dir, suffix string) ([]uint64, error) {
+	names, err := l.fs.List(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: list %s: %w", dir, err)
+	}
+	var out []uint64
+	for _, n := range names {
+		hex, ok := strings.CutSuffix(n, suffix)
+		if !ok || len(hex) != 16 {
+			continue
+		}
+		if id, err := strconv.ParseUint(hex, 16, 64); err == nil {
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// create makes a segment with room for size bytes. On error nothing is left.
+func (l *files) create(no uint32, size int64, first, synced uint64) (*segment, error) {
+	s := &segment{no: no, name: l.segName(no), size: size}
+	f, err := l.fs.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	s.f = f
+	if err = f.Allocate(0, size); err == nil {
+		if _, err = f.WriteAt(segHeader(no, first, synced), 0); err == nil {
+			err = l.fs.SyncDir(l.dir)
+		}
+	}
+	if err != nil {
+		f.Close()
+		if rerr := l.fs.Remove(s.name); rerr != nil && !isFull(err) {
+			err = errors.Join(err, rerr)
+		}
+		return nil, err
+	}
+	l.add(s)
+	return s, nil
+}
+
+func (l *files) add(s *segment) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.segs[s.no] = s
+}
+
+func (l *files) openSeg(no uint32, flag int) (*segment, error) {
+	s := &segment{no: no, name: l.segName(no)}
+	f, err := l.fs.OpenFile(s.name, flag, 0)
+	if err != nil {
+		return nil, err
+	}
+	if s.size, err = f.Size(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	s.f = f
+	return s, nil
+}
+
+// drop closes and deletes a segment.
+func (l *files) drop(s *segment) error {
+	l.mu.Lock()
+	delete(l.segs, s.no)
+	l.mu.Unlock()
+	return errors.Join(s.f.Close(), l.fs.Remove(s.name))
+}
+
+// dropBelow deletes the segments before no.
+func (l *files) dropBelow(no uint32) error {
+	l.mu.RLock()
+	var old []*segment
+	for n, s := range l.segs {
+		if n < no {
+			old = append(old, s)
+		}
+	}
+	l.mu.RUnlock()
+	var errs []error
+	for _, s := range old {
+		errs = append(errs, l.drop(s))
+	}
+	return errors.Join(errs...)
+}
+
+func (l *files) count() (n int, bytes int64) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for _, s := range l.segs {
+		n, bytes = n+1, bytes+s.size
+	}
+	return n, bytes
+}
+
+func (l *files) close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var errs []error
+	for _, s := range l.segs {
+		errs = append(errs, s.f.Close())
+	}
+	l.segs = map[uint32]*segment{}
+	return errors.Join(errs...)
+}
+
+// read returns the bytes of r, checked.
+func (l *files) read(r ref) ([]byte, error) {
+	if r.n == 0 {
+		return nil, nil
+	}
+	b := make([]byte, r.n)
+	name, err := l.readInto(b, r)
+	if err != nil {
+		return nil, err
+	}
+	if crc32.Checksum(b, castagnoli) != r.crc {
+		return nil, corrupt(name, fmt.Sprintf("offset %d", r.at()), "checksum of a stored value does not match")
+	}
+	return b, nil
+}
+
+// at is the offset in the file that r names.
+func (r ref) at() int64 {
+	if r.seg == segBig {
+		return 0
+	}
+	return int64(r.off)
+}
+
+func (l *files) readInto(b []byte, r ref) (name string, err error) {
+	if r.seg == segBig {
+		name = l.bigName(r.off)
+		f, err := l.fs.OpenFile(name, os.O_RDONLY, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			return name, errMoved
+		}
+		if err != nil {
+			return name, fmt.Errorf("store: %w", err)
+		}
+		defer f.Close()
+		return name, readErr(name, readFull(f, b, 0))
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	s := l.segs[r.seg]
+	if s == nil {
+		return l.segName(r.seg), errMoved
+	}
+	return s.name, readErr(s.name, readFull(s.f, b, int64(r.off)))
+}
+
+func readErr(name string, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return corrupt(name, "end", "the file is too short")
+	}
+	if err != nil {
+		return fmt.Errorf("store: read %s: %w", name, err)
+	}
+	return nil
+}
+
+// writeBig stores a large value in a file of its own, durably but for the directory.
+func (l *files) writeBig(id uint64, b []byte) error {
+	f, err := l.fs.OpenFile(l.bigName(id), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.WriteAt(b, 0); err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (l *files) removeBig(id uint64) error { return l.fs.Remove(l.bigName(id)) }
