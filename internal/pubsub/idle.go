@@ -92,7 +92,7 @@ func (t *Tree) SetLife(d time.Duration) {
 func (t *Tree) Life() time.Duration { return time.Duration(t.life.Load()) }
 
 // reapChunk bounds one lock hold of Reap.
-const reapChunk = 1000
+const reapChunk = 500
 
 // Reap removes at most max topics that have been unused for TREELIFE, and says how many it removed. A parent that
 // lost its last child begins its own life then, at now. The lock is given up after every reapChunk topics.

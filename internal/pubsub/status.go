@@ -44,6 +44,9 @@ func (t *Tree) Status(f *Filter, ty StatusType, p Page) ([]Row, Page) {
 	now := t.clk.Now().UnixNano()
 	var rows []Row
 	emit := func(n *Node, from, max int) (int, bool) {
+		if ty != StatusTopic && n.ext == nil { // nearly all topics of a big tree
+			return 0, false
+		}
 		topic := n.Topic()
 		switch ty {
 		case StatusSub:
@@ -81,9 +84,6 @@ func (n *Node) topicRow(topic string, now int64) Row {
 // and fit it. from counts places in both lists.
 func (n *Node) subRows(rows *[]Row, topic string, from, max int) (int, bool) {
 	e := n.ext
-	if e == nil {
-		return 0, false
-	}
 	all := len(e.subs) + len(e.wild)
 	i := from
 	for given := 0; i < all && given < max; i++ {
@@ -101,9 +101,6 @@ func (n *Node) subRows(rows *[]Row, topic string, from, max int) (int, bool) {
 }
 
 func (n *Node) pubRows(rows *[]Row, topic string, from, max int) (int, bool) {
-	if n.ext == nil {
-		return 0, false
-	}
 	pubs := n.ext.pubs
 	i := from
 	for ; i < len(pubs) && i-from < max; i++ {

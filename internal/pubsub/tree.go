@@ -182,9 +182,16 @@ func (t *Tree) Touch(topic string) error {
 	if err := CheckLen(topic); err != nil {
 		return err
 	}
+	t.mu.RLock()
+	n := t.find(topic)
+	used := n != nil && n.idle == nil
+	t.mu.RUnlock()
+	if used { // it has no idle clock
+		return nil
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := t.ensure(topic)
+	n = t.ensure(topic)
 	t.use(n)
 	t.unuse(n)
 	return nil
