@@ -40,7 +40,7 @@ const (
 )
 
 func authrecKey(objType, profile, entType, entity string) string {
-	return strings.Join([]string{objType, profile, entType, entity}, "\x1f")
+	return strings.Join([]string{objType, profile, entType, entity}, keySep)
 }
 
 // expandAuths takes a list with ALL, ALLADM, ALLMQI and NONE to single authorities; bad is the first word that the
@@ -169,7 +169,7 @@ func (x *exec) setAuthrec() *attr.Reply {
 
 // changeAuthrec adds one record's change to a unit.
 func (x *exec) changeAuthrec(u *unit, o *Object, add, rmv map[string]bool) *attr.Reply {
-	part := strings.Split(o.Name, "\x1f")
+	part := strings.Split(o.Name, keySep)
 	isClass := part[1] == classProfile
 	d, err := authrecDef(part[0], part[1], part[2], part[3])
 	if err != nil {
@@ -249,15 +249,12 @@ func authTypeOf(c Class) string {
 }
 
 // authrecsOf finds the records that go with an object when it is deleted: those of exactly its name.
-func (x *exec) authrecsOf(o *Object) ([]*Object, *attr.Reply) {
-	if v, ok := x.c.Get("AUTHREC"); ok && v == "NO" {
-		return nil, nil
-	}
+func (x *exec) authrecsOf(o *Object) []key {
 	t := authTypeOf(o.Class)
-	if t == "" {
-		return nil, nil
+	if v, ok := x.c.Get("AUTHREC"); t == "" || ok && v == "NO" {
+		return nil
 	}
-	return x.m.list(t+"\x1f"+o.Name+"\x1f*", ClassAuthrec), nil
+	return x.m.keysOf(ClassAuthrec, t+keySep+o.Name+keySep)
 }
 
 // profileMatches reports whether a generic profile fits a name: ? one character, * within one qualifier, ** any

@@ -31,7 +31,7 @@ var chlauthTypes = map[string]chlauthType{
 
 // chlauthKey is the identity of a record; its first part is the channel profile, so records list by profile.
 func chlauthKey(profile, typ string, vals ...string) string {
-	return strings.Join(append([]string{profile, typ}, vals...), "\x1f")
+	return strings.Join(append([]string{profile, typ}, vals...), keySep)
 }
 
 // setChlauth runs SET CHLAUTH.
@@ -126,7 +126,6 @@ func (x *exec) putChlauth(o *Object, profile, typ, action string, t chlauthType)
 	if old != nil && action == "ADD" {
 		d = old.clone()
 	}
-	d.set("CHLAUTH", profile)
 	d.set("TYPE", typ)
 	for i := range x.c.Params {
 		p := &x.c.Params[i]
@@ -190,12 +189,8 @@ func (x *exec) removeChlauth(o *Object, t chlauthType) *attr.Reply {
 
 // removeAllChlauth runs REMOVEALL: every record of the profile and type.
 func (x *exec) removeAllChlauth(profile, typ string) *attr.Reply {
-	var keys []key
-	for _, o := range x.m.list(chlauthKey(profile, typ)+"*", ClassChlauth) {
-		if o.Def().Get("TYPE") == typ {
-			keys = append(keys, key{ClassChlauth, o.Name})
-		}
-	}
+	one := chlauthKey(profile, typ)
+	keys := append(x.m.keysOf(ClassChlauth, one+keySep), key{ClassChlauth, one})
 	objs, err := x.m.latch(x.ctx, x.p, keys...)
 	if err != nil {
 		return interrupted(err)

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
+
+// keySep stands between the parts of the made-up names of records.
+const keySep = attr.ListSep
 
 // Def is an object's definition at one moment. Immutable once it is stored in an Object.
 type Def struct {
@@ -53,7 +57,8 @@ func newDef(kind attr.Kind, name string) (*Def, error) {
 // fix writes what follows from kind and name: the positional attribute and the type.
 func (d *Def) fix() {
 	if i := d.Schema.NameIndex(); i >= 0 {
-		d.Vals[i] = d.Name
+		// The name of a record is a key whose first part is what is shown.
+		d.Vals[i], _, _ = strings.Cut(d.Name, keySep)
 	}
 	switch {
 	case isQueue(d.Kind):

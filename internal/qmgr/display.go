@@ -52,6 +52,8 @@ type displayed struct {
 	asked map[string]bool // attributes asked for, by canonical keyword
 	sel   []attr.Param    // selectors
 	plans map[attr.Kind][]int
+
+	defined bool // DISTYPE(DEFINED): a subscription as it was defined, not as it resolves
 }
 
 // displayDefs runs DISPLAY of every kind of definition.
@@ -113,7 +115,9 @@ func (d *displayed) readParams() {
 			if p.Key == "CLUSTER" || p.Key == "CLUSNL" || p.Key == "CFSTRUCT" || p.Key == "QSGDISP" {
 				d.asked[p.Key] = true
 			}
-		case p.Key == "CMDSCOPE" || p.Key == "CLUSINFO" || p.Key == "DISTYPE":
+		case p.Key == "DISTYPE" && p.HasValue:
+			d.defined = p.Val == "DEFINED"
+		case p.Key == "CMDSCOPE" || p.Key == "CLUSINFO":
 		case groupOf(c.Object, p.Key) != nil:
 			listed = true
 			for _, k := range groupOf(c.Object, p.Key) {
@@ -163,7 +167,7 @@ var qmgrGroups = map[string][]string{
 // level above ours. They are shown when named.
 var notInAll = map[string]bool{
 	"CLUSDATE": true, "CLUSQMGR": true, "CLUSQT": true, "CLUSTIME": true, "CLSTATE": true,
-	"AUTHEVSC": true, "OTELPCTL": true, "OTELTRAC": true, "DISTYPE": false,
+	"AUTHEVSC": true, "OTELPCTL": true, "OTELTRAC": true,
 }
 
 // plan returns the places of the attributes to show for a kind, in table order.
@@ -213,7 +217,7 @@ func (d *displayed) row(o *Object) attr.Row {
 	items := make([]attr.Item, 0, len(plan))
 	for _, i := range plan {
 		a := &def.Schema.Attrs[i]
-		it := attr.Item{Key: a.Name, Val: d.x.m.value(o, def, i), Attr: a}
+		it := attr.Item{Key: a.Name, Val: d.value(o, def, i), Attr: a}
 		if a.Positional && d.spec.key != "" {
 			it.Key = d.spec.key
 		}
@@ -224,6 +228,16 @@ func (d *displayed) row(o *Object) attr.Row {
 		id = d.x.c.Spec.Success
 	}
 	return attr.Row{ID: id, Items: items}
+}
+
+func (d *displayed) value(o *Object, def *Def, i int) string {
+	if d.defined && def.Kind == "SUB" {
+		if def.Schema.Attrs[i].Name == "DISTYPE" {
+			return "DEFINED"
+		}
+		return def.Vals[i]
+	}
+	return d.x.m.value(o, def, i)
 }
 
 // value is what DISPLAY shows for an attribute: as stored, or as it is at this moment.
@@ -306,7 +320,7 @@ func (d *displayed) matches(o *Object) bool {
 	if !ok {
 		return false
 	}
-	return filterMatches(f, &def.Schema.Attrs[i], d.x.m.value(o, def, i))
+	return filterMatches(f, &def.Schema.Attrs[i], d.value(o, def, i))
 }
 
 func (d *displayed) selects(o *Object, def *Def, p *attr.Param) bool {
@@ -314,7 +328,7 @@ func (d *displayed) selects(o *Object, def *Def, p *attr.Param) bool {
 	if !ok {
 		return false
 	}
-	v := d.x.m.value(o, def, i)
+	v := d.value(o, def, i)
 	switch {
 	case p.Key == "TYPE" && isChannel(def.Kind):
 		v = chlType(def.Kind)

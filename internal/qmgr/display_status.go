@@ -71,13 +71,21 @@ func (x *exec) displayQmstatus() *attr.Reply {
 	s := m.opt.Store.Stats()
 	row := map[string]string{
 		"QMNAME": m.opt.Name, "TYPE": "QMGR", "STATUS": stateNames[m.state.Load()],
-		"AUTOCLUS": "NONE", "CHINIT": "RUNNING", "CMDSERV": "RUNNING", "CHKPTCNT": strconv.FormatUint(s.Checkpoints, 10),
+		"AUTOCLUS": "NONE", "CHINIT": m.partStatus(PartChannels), "CMDSERV": m.partStatus(PartCommandServer), "CHKPTCNT": strconv.FormatUint(s.Checkpoints, 10),
 		"CONNS": strconv.Itoa(len(m.connections())), "DATPATH": m.opt.Dir, "GRPLSN": "", "GRPNAME": "", "GRPROLE": "NOTCONFIG",
 		"HOSTNAME": hostName(), "INSTANCE": "", "INSTDESC": "", "INSTNAME": "Installation1", "INSTPATH": "", "LDAPCONN": "INACTIVE",
-		"LOGINUSE": strconv.FormatUint(s.LogBytes>>20, 10), "LOGTYPE": "CIRCULAR", "LOGPATH": m.opt.Dir, "MEDIALOG": "", "QUORUM": "",
+		"LOGTYPE": "CIRCULAR", "LOGPATH": logPath(m.opt.Dir), "MEDIALOG": "", "QUORUM": "", "RECSZ": strconv.FormatUint(s.LogBytes>>20, 10),
 		"STANDBY": "NOPERMIT", "STARTDA": mqDate(m.startedAt), "STARTTI": mqTime(m.startedAt), "UNICLUS": "",
 	}
 	return orElse(x.showRows("QMSTATUS", q, []map[string]string{row}), failed(mqi.MQRCCF_Q_MGR_STATUS_NOT_FOUND, msgNotFound, m.opt.Name))
+}
+
+// logPath is where a manager's log lies.
+func logPath(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return dir + "/log"
 }
 
 // displayConn runs DISPLAY CONN.

@@ -280,13 +280,7 @@ func (x *exec) delete() *attr.Reply {
 			keys = append(keys, key{ClassQueue, q})
 		}
 	}
-	auths, r := x.authrecsOf(o)
-	if r != nil {
-		return r
-	}
-	for _, a := range auths {
-		keys = append(keys, key{ClassAuthrec, a.Name})
-	}
+	keys = append(keys, x.authrecsOf(o)...)
 	objs, err := x.m.latch(x.ctx, x.p, keys...)
 	if err != nil {
 		return interrupted(err)

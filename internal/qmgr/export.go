@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqsc"
@@ -29,9 +30,13 @@ func (m *Manager) Export(w io.Writer, o ExportOptions) error {
 	}
 	e.comment("qmgrd export of queue manager " + m.opt.Name)
 	e.qmgr()
-	for _, c := range exportOrder {
-		for _, ob := range m.list("*", c) {
-			e.object(ob)
+	for _, templates := range []bool{true, false} { // what a DEFINE starts from stands before it
+		for _, c := range exportOrder {
+			for _, ob := range m.list("*", c) {
+				if d := ob.Def(); d != nil && systemDefault(d) == templates {
+					e.object(ob, d)
+				}
+			}
 		}
 	}
 	e.chlauth()
@@ -75,9 +80,11 @@ func (e *exporter) collectDefaults() error {
 // items lists the attributes to write: those that differ from base, or all when there is no base.
 func (e *exporter) items(d, base *Def) []attr.Item {
 	var out []attr.Item
+	need := requiredOf(d.Kind)
 	for i := range d.Schema.Attrs {
 		a := &d.Schema.Attrs[i]
-		if a.Positional || base != nil && base.Vals[i] == d.Vals[i] || base == nil && a.ZOS && d.Vals[i] == a.Default {
+		same := base != nil && base.Vals[i] == d.Vals[i] || base == nil && a.ZOS && d.Vals[i] == a.Default
+		if a.Positional || same && !(need[a.Name] && d.Vals[i] != "") {
 			continue
 		}
 		v := d.Vals[i]
@@ -87,6 +94,21 @@ func (e *exporter) items(d, base *Def) []attr.Item {
 		out = append(out, attr.Item{Key: a.Name, Val: v, Attr: a})
 	}
 	return out
+}
+
+// requiredOf are the keywords that DEFINE of a kind may insist on: they are written whatever their value.
+func requiredOf(k attr.Kind) map[string]bool {
+	object, _, _ := strings.Cut(string(k), "(")
+	need := map[string]bool{}
+	if v, ok := attr.LookupVerb("DEFINE", object); ok {
+		for _, rule := range v.Required {
+			words, _, _ := strings.Cut(rule, "?")
+			for _, w := range strings.Split(words, "|") {
+				need[w] = true
+			}
+		}
+	}
+	return need
 }
 
 func (e *exporter) write(k attr.Kind, name string, items []attr.Item, o mqsc.FormatOptions) {
@@ -124,9 +146,8 @@ func (e *exporter) qmgr() {
 }
 
 // object writes one DEFINE. A SYSTEM object is written only when it was changed, or with All.
-func (e *exporter) object(o *Object) {
-	d := o.Def()
-	if d == nil || d.Kind == "QLOCAL" && d.Get("DEFTYPE") != "PREDEFINED" {
+func (e *exporter) object(o *Object, d *Def) {
+	if d.Kind == "QLOCAL" && d.Get("DEFTYPE") != "PREDEFINED" {
 		return // dynamic queues are made by opening, or by their subscription
 	}
 	base := e.base(d)
@@ -231,13 +252,12 @@ func (e *exporter) chlauth() {
 
 // word is an item of the command that FormatDefine writes whatever the table says about storing it.
 func (e *exporter) word(d *Def, k, v string) attr.Item {
-	it := attr.Item{Key: k, Val: v}
-	if i, ok := d.Schema.Index(k); ok && d.Schema.Attrs[i].Define == attr.Yes {
-		it.Attr = &d.Schema.Attrs[i]
-	} else {
-		it.Attr = &attr.Attr{Name: k, Type: attr.TEnum, Define: attr.Yes, Alter: attr.Yes}
+	row := attr.Attr{Name: k, Type: attr.TEnum}
+	if i, ok := d.Schema.Index(k); ok {
+		row = d.Schema.Attrs[i]
 	}
-	return it
+	row.Define, row.Positional = attr.Yes, false
+	return attr.Item{Key: k, Val: v, Attr: &row}
 }
 
 func (e *exporter) defaultChlauth(name string) *Def {

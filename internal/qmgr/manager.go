@@ -67,7 +67,8 @@ type Manager struct {
 	topics topicFeed // the topic tree and who is pinned in it
 	rt     runtime   // message half: queues' loops, connections
 
-	state     atomic.Int32 // stateStarting …
+	parts     [2]atomic.Bool // by Part: whether it runs
+	state     atomic.Int32   // stateStarting …
 	startedAt time.Time
 	ctx       context.Context // ends with Stop
 	cancel    context.CancelFunc
@@ -83,6 +84,24 @@ const (
 )
 
 var stateNames = [...]string{"STARTING", "RUNNING", "QUIESCING", "STOPPED"}
+
+// Part is something of a queue manager that others than this package run.
+type Part int
+
+const (
+	PartCommandServer Part = iota // reads SYSTEM.ADMIN.COMMAND.QUEUE
+	PartChannels                  // message channels and their initiator
+)
+
+// SetRunning tells DISPLAY QMSTATUS whether a part runs. Until it is told, none does.
+func (m *Manager) SetRunning(p Part, running bool) { m.parts[p].Store(running) }
+
+func (m *Manager) partStatus(p Part) string {
+	if m.parts[p].Load() {
+		return "RUNNING"
+	}
+	return "STOPPED"
+}
 
 // Open loads the objects of a store and the messages of its queues. It creates nothing and starts no listener.
 func Open(o Options) (*Manager, error) {
@@ -168,6 +187,7 @@ func (m *Manager) loadObjects() error {
 // cannot start is logged and does not keep the others from it, as in the vendor's product.
 func (m *Manager) Start(ctx context.Context) error {
 	m.state.Store(stateRunning)
+	m.wg.Go(m.runTopics)
 	m.startControlled(ctx)
 	return nil
 }

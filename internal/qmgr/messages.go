@@ -13,7 +13,6 @@ const (
 	msgOtherPlatform    = "AMQ8200E" // command
 	msgNeedsGroup       = "AMQ8202E" // what
 	msgConflict         = "AMQ8203E" // object, rule
-	msgSystemObject     = "AMQ8206E" // object
 	msgWrongType        = "AMQ8207E" // object, its type, the type wanted
 	msgFixed            = "AMQ8208E" // attribute
 	msgTopicStrTaken    = "AMQ8211E" // topic string, topic object
@@ -42,6 +41,4 @@ const (
 	msgNoClusQmgr       = "AMQ8934I"
 	msgNoServiceStatus  = "AMQ8935I"
 	msgNoListenerStatus = "AMQ8936I"
-	msgChannel          = "AMQ9531E" // channel, cause
-	msgChannelIdle      = "AMQ9533W" // channel
 )

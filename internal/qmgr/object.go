@@ -73,9 +73,6 @@ func kindFits(c, k attr.Kind) bool {
 	return c == k || (c == "CHANNEL" || c == "AUTHINFO" || c == "QUEUE") && (classOf(c) == classOf(k) || isChannel(c) && isChannel(k))
 }
 
-// typeWord is what a message calls the type of an object.
-func typeWord(k attr.Kind) string { return string(k) }
-
 // Object is a registered object: its definition, and its running part.
 type Object struct {
 	Class Class

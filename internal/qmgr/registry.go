@@ -64,6 +64,19 @@ func (m *Manager) list(pattern string, classes ...Class) []*Object {
 	return out
 }
 
+// keysOf returns the keys of a class that begin with a prefix, those whose DEFINE is under way too.
+func (m *Manager) keysOf(c Class, prefix string) []key {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var out []key
+	for n := range m.objects[c] {
+		if strings.HasPrefix(n, prefix) {
+			out = append(out, key{c, n})
+		}
+	}
+	return out
+}
+
 // localQueues returns every local queue in name order.
 func (m *Manager) localQueues() []*Object {
 	all := m.list("*", ClassQueue)

@@ -27,6 +27,15 @@ func (m *Manager) newSubID() string {
 	return hexID(id)
 }
 
+// subSerial is the number in a subscription's identifier.
+func subSerial(d *Def) (uint64, bool) {
+	b, err := hex.DecodeString(d.Get("SUBID"))
+	if err != nil || len(b) != 24 {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(b[16:]), true
+}
+
 // subName finds the name of the subscription that a command means by name or SUBID.
 func (x *exec) subName() (string, *attr.Reply) {
 	id, ok := x.c.Get("SUBID")

@@ -142,7 +142,6 @@ func systemChlauth(s attr.SystemObject) (*Def, error) {
 	for k, v := range vals {
 		d.set(k, v)
 	}
-	d.set("CHLAUTH", s.Name)
 	d.set("DESCR", s.Descr)
 	return d, nil
 }

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"context"
 	"errors"
 	"sync/atomic"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // Topic objects: what ties a definition to the topic tree.
@@ -35,7 +37,24 @@ func (m *Manager) loadTopics() {
 	}
 	for _, o := range m.list("*", ClassSub) {
 		m.subChanged(o, o.Def())
+		// An id is never given twice, whatever the machine's clock does between two runs.
+		if n, ok := subSerial(o.Def()); ok && n > m.topics.serial.Load() {
+			m.topics.serial.Store(n)
+		}
 	}
+}
+
+// runTopics removes unused topics, and retained publications that are over, until the manager ends.
+func (m *Manager) runTopics() {
+	m.topics.tree.Run(m.ctx, func(gone []pubsub.RetainedAt) {
+		var tx store.Tx
+		for _, r := range gone {
+			tx.Unset(retainedTable, []byte(r.Topic))
+		}
+		if _, err := m.opt.Store.Commit(m.ctx, &tx); err != nil && m.ctx.Err() == nil {
+			m.opt.Log.Error().Err(err).Int("topics", len(gone)).Msg("expired retained publications not removed from the store")
+		}
+	})
 }
 
 func (m *Manager) setTreeLife(d *Def) {
@@ -95,13 +114,11 @@ var rootTopics = map[string]bool{
 func (x *exec) storeTopic(u *unit, o *Object, old, d *Def) *attr.Reply {
 	m, s := x.m, d.Get("TOPICSTR")
 	if old == nil && s != "" {
-		m.mu.Lock()
-		other := m.topicStrs[s]
-		if other == nil {
-			m.topicStrs[s] = o
-		}
-		m.mu.Unlock()
-		if other != nil && other != o {
+		other, err := m.takeTopicStr(x.ctx, s, o)
+		switch {
+		case err != nil:
+			return interrupted(err)
+		case other != nil:
 			return failed(mqi.MQRCCF_TOPICSTR_ALREADY_EXISTS, msgTopicStrTaken, s, other.Name)
 		}
 		u.onUndo(func() { m.freeTopicStr(s, o) })
@@ -109,6 +126,28 @@ func (x *exec) storeTopic(u *unit, o *Object, old, d *Def) *attr.Reply {
 	m.putObject(u, o, d)
 	u.onSwap(func() { m.topicChanged(d) })
 	return nil
+}
+
+// takeTopicStr makes a topic string an object's own, or returns the object that has it. A change under way of that one
+// may free the string, so it is completed first; it has its string already, so it waits for nobody.
+func (m *Manager) takeTopicStr(ctx context.Context, s string, o *Object) (*Object, error) {
+	for {
+		m.mu.Lock()
+		other := m.topicStrs[s]
+		if other == nil {
+			m.topicStrs[s] = o
+			m.mu.Unlock()
+			return nil, nil
+		}
+		p := other.latched()
+		m.mu.Unlock()
+		if p == nil {
+			return other, nil
+		}
+		if err := p.settle(ctx); err != nil {
+			return nil, err
+		}
+	}
 }
 
 func (m *Manager) freeTopicStr(s string, o *Object) {
