@@ -65,7 +65,7 @@ func quoteText(v string) string {
 	if v == "" {
 		return "' '"
 	}
-	return "'" + strings.NewReplacer("'", "''", "\n", " ", "\r", " ").Replace(v) + "'"
+	return "'" + strings.NewReplacer("'", "''", "\n", " ").Replace(v) + "'"
 }
 
 // FormatOptions of FormatDefine.

@@ -182,7 +182,7 @@ func lastNonblank(s string) int {
 	return n
 }
 
-// isEnd reports the commands that end the input.
-func isEnd(text string) bool {
+// IsEnd reports the commands that end the input.
+func IsEnd(text string) bool {
 	return strings.EqualFold(text, "END") || strings.EqualFold(text, "QUIT") || strings.EqualFold(text, "EXIT")
 }

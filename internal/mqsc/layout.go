@@ -23,6 +23,11 @@ const (
 // WriteReply writes what a command came to: its rows, then its messages.
 func WriteReply(w io.Writer, cmd *attr.Command, r *attr.Reply) error {
 	b := bufio.NewWriter(w)
+	writeReply(b, cmd, r)
+	return b.Flush()
+}
+
+func writeReply(b *bufio.Writer, cmd *attr.Command, r *attr.Reply) {
 	if r.Rows != nil {
 		for row := range r.Rows {
 			writeRow(b, cmd, &row)
@@ -32,7 +37,6 @@ func WriteReply(w io.Writer, cmd *attr.Command, r *attr.Reply) error {
 		b.WriteString(messageLine(m))
 		b.WriteByte('\n')
 	}
-	return b.Flush()
 }
 
 // messageLine is a message with its id.

@@ -122,8 +122,9 @@ func (c *checker) object() *SyntaxError {
 	w := &c.raw.object
 	verb := c.cmd.Verb
 	if w.key == "" {
-		return &SyntaxError{Pos: len(c.raw.text), End: len(c.raw.text), Text: verb + " needs an object keyword",
-			Hint: "one of " + strings.Join(attr.ObjectsFor(verb), " "), Syntax: []string{}}
+		words := objectsHere(verb)
+		return &SyntaxError{ID: listID, Pos: len(c.raw.text), End: len(c.raw.text), Text: verb + " needs an object keyword",
+			Hint: "one of " + strings.Join(words, " "), Syntax: words}
 	}
 	word := upper(w.key)
 	obj, known := attr.CanonObject(word)
@@ -139,8 +140,8 @@ func (c *checker) object() *SyntaxError {
 		e.Text, e.Hint = "an unrendered template", templateHint
 		return e
 	}
-	if e.Hint = didYouMean(word, attr.ObjectsFor(verb)); e.Hint == "" {
-		e.Hint = "one of " + strings.Join(attr.ObjectsFor(verb), " ")
+	if e.Hint = didYouMean(word, objectsHere(verb)); e.Hint == "" {
+		e.Hint = "one of " + strings.Join(objectsHere(verb), " ")
 	}
 	return e
 }

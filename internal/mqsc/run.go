@@ -68,7 +68,8 @@ func (r Result) Add(o Result) Result {
 // for those before it. All replies are written before a read of in that may block. The error is one of reading,
 // writing or ctx; commands that were refused are only counted.
 func Run(ctx context.Context, in io.Reader, out io.Writer, ex Executor, o RunOptions) (Result, error) {
-	r := &runner{ctx: ctx, out: out, w: bufio.NewWriterSize(out, 16<<10), ex: ex, o: o, next: max(1, o.FirstNumber)}
+	r := &runner{ctx: ctx, out: &dirtyWriter{w: out}, ex: ex, o: o, next: max(1, o.FirstNumber)}
+	r.w = bufio.NewWriterSize(r.out, 16<<10)
 	rd := NewReader(in, r.sync)
 	for !r.res.Ended {
 		line, err := rd.Next()
@@ -94,8 +95,8 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, ex Executor, o RunOpt
 
 type runner struct {
 	ctx  context.Context
-	out  io.Writer
-	w    *bufio.Writer
+	out  *dirtyWriter
+	w    *bufio.Writer // over out
 	ex   Executor
 	o    RunOptions
 	res  Result
@@ -123,7 +124,7 @@ func (r *runner) line(l *Line) error {
 	}
 	for _, s := range l.Commands {
 		r.next++
-		if !s.Over && isEnd(s.Text) {
+		if !s.Over && IsEnd(s.Text) {
 			r.res.Ended = true
 			return nil
 		}
@@ -244,7 +245,8 @@ func (r *runner) reply(e entry) error {
 		_, err := r.w.WriteString(jsonReply(e.src, e.cmd, reply))
 		return err
 	}
-	return WriteReply(r.w, e.cmd, reply)
+	writeReply(r.w, e.cmd, reply) // r.w keeps the first error for flush
+	return nil
 }
 
 // sync brings the report up to date before the input may block.
@@ -258,15 +260,31 @@ func (r *runner) sync() error {
 	return r.flush()
 }
 
-// flush sends what is written, through the HTTP response as well when out is one.
+// flush sends what is written.
 func (r *runner) flush() error {
-	if r.w.Buffered() == 0 {
-		return nil
-	}
 	if err := r.w.Flush(); err != nil {
 		return err
 	}
-	switch f := r.out.(type) {
+	return r.out.flush()
+}
+
+// dirtyWriter knows whether something was written since the last flush of an HTTP response.
+type dirtyWriter struct {
+	w     io.Writer
+	dirty bool
+}
+
+func (d *dirtyWriter) Write(p []byte) (int, error) {
+	d.dirty = true
+	return d.w.Write(p)
+}
+
+func (d *dirtyWriter) flush() error {
+	if !d.dirty {
+		return nil
+	}
+	d.dirty = false
+	switch f := d.w.(type) {
 	case interface{ FlushError() error }:
 		return f.FlushError()
 	case interface{ Flush() }:
@@ -308,7 +326,14 @@ func WriteSummary(w io.Writer, r Result) {
 // syntaxBlock is the report of a syntax error.
 func syntaxBlock(e *SyntaxError) string {
 	var b strings.Builder
-	b.WriteString(messageLine(attr.Message{ID: e.ID}) + "\n")
+	if e.ID == listID { // a verb alone
+		return wordList(e.Syntax)
+	}
+	m := attr.Message{ID: e.ID}
+	if e.ID == filterID {
+		m.Inserts = []string{printable(e.Text)}
+	}
+	b.WriteString(messageLine(m) + "\n")
 	b.WriteString(printable(clip(e.Segment)) + "\n\n")
 	if e.Line > 0 {
 		fmt.Fprintf(&b, "line %d, column %d: ", e.Line, e.Col)

@@ -85,7 +85,10 @@ func (c *scanner) word() (rawParam, *SyntaxError) {
 	if p.key != "" {
 		return p, nil
 	}
-	switch ch := c.s[c.i]; ch {
+	if c.i == len(c.s) {
+		return p, c.fail(p.pos, "the command is empty", "give one MQSC command")
+	}
+	switch c.s[c.i] {
 	case ')':
 		return p, c.fail(p.pos, "a closing bracket without an opening one", "remove it")
 	case '(':
