@@ -77,7 +77,7 @@ func (r *objRig) open() {
 		r.t.Fatal(err)
 	}
 	r.m = m
-	r.t.Cleanup(func() { m.cancel(); m.stopMessaging() })
+	r.t.Cleanup(func() { m.cancel(); m.stopMessaging(); m.wg.Wait() })
 }
 
 // Submit makes the rig an executor of scripts.
