@@ -41,6 +41,9 @@ type Instance struct {
 	// PlainPasswords lets clients send passwords readable on a connection without TLS, where they can be checked. Without
 	// it they arrive protected by an algorithm that is not public, and ConnectRequest.Protected is set.
 	PlainPasswords bool
+	// Level is the highest protocol level (FAP) to offer; 0 is the highest known. A client that offers more has to lower
+	// itself. Below 13 its gets stream, and its passwords are readable.
+	Level byte
 
 	Close func()
 }

@@ -14,6 +14,9 @@ func (c *conv) get(m call, a wire.API, b *wire.Get) error {
 	limit := c.k.link.Load().maxMsg
 	body, total, err := c.conn.Get(ctx, a.Hobj, &md, &gmo, min(int(b.MaxLength), limit))
 	woken := done()
+	if c.ctx.Err() != nil && failed(err) {
+		return c.ctx.Err() // the socket or the conversation ended: nobody waits for an answer
+	}
 	if failed(err) && woken != 0 {
 		err = mqi.E("MQGET", gmo.ResolvedQName, woken)
 	}

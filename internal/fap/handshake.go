@@ -76,13 +76,9 @@ func (k *socket) readInitial() (wire.Header, *wire.ID, error) {
 	if h.Type != wire.InitialData {
 		return h, nil, &wire.Error{Struct: "TSH", Off: 9, Why: wire.BadValue}
 	}
-	if _, ok := h.Codec(); !ok {
-		k.refuse(wire.CodeCCSID)
-		return h, nil, fmt.Errorf("CCSID %d is not supported", h.CCSID)
-	}
 	_, b, err := decode(h, body)
 	if err != nil {
-		return h, nil, err
+		return h, nil, err // negotiate tells the peer
 	}
 	l := *k.link.Load()
 	l.style = styleOf(h)
@@ -140,6 +136,14 @@ func (k *socket) propose(c *wire.ID) *wire.ID {
 	a.Nonce, a.ProcessID, a.ThreadID, a.TraceID = [12]byte{}, 0, 1, 1
 
 	a.FAP = min(c.FAP, maxFAP)
+	if l := max(k.inst.Level, minFAP); k.inst.Level > 0 && l < a.FAP {
+		a.FAP = l
+		a.Err1 |= wire.ErrFAP
+	}
+	a.Convs = 0
+	if a.FAP >= shareFAP {
+		a.Convs = max(0, min(c.Convs, k.inst.ShareCnv))
+	}
 	for i := range a.PAL {
 		a.PAL[i] = noAlgorithm
 	}
@@ -148,7 +152,9 @@ func (k *socket) propose(c *wire.ID) *wire.ID {
 		a.PAL[0] = algPlain
 	case k.inst.PlainPasswords:
 		a.PAL[0] = algProtected // not looked at below level 13
-		a.FAP = min(a.FAP, plainFAP)
+		if a.Err1 == 0 {
+			a.FAP = min(a.FAP, plainFAP)
+		}
 	default:
 		a.PAL[0] = algProtected
 	}
@@ -165,10 +171,6 @@ func (k *socket) propose(c *wire.ID) *wire.ID {
 	}
 	flag(wire.ErrMsgLength, &a.MaxMsgLength, min(c.MaxMsgLength, maxMsg))
 	flag(wire.ErrHeartbeat, &a.HeartbeatIv, max(c.HeartbeatIv, k.inst.Heartbeat))
-	a.Convs = 0
-	if c.FAP >= shareFAP {
-		a.Convs = max(0, min(c.Convs, k.inst.ShareCnv))
-	}
 	return &a
 }
 

@@ -228,11 +228,15 @@ func (k *socket) read() (wire.Header, []byte, error) {
 // complain tells a peer that broke the protocol, as far as it can be told, and passes the error on.
 func (k *socket) complain(err error) error {
 	var bad *wire.Error
-	if !errors.As(err, &bad) {
+	var page ccsidError
+	isPage := errors.As(err, &page)
+	if !isPage && !errors.As(err, &bad) {
 		return err
 	}
 	code := wire.CodeInvalidData
 	switch {
+	case isPage:
+		code = wire.CodeCCSID
 	case bad.Struct == "TSH" && bad.Why == wire.BadStrucID:
 		code = wire.CodeProtocolID
 	case bad.Why == wire.BadLength, bad.Why == wire.Short:
@@ -336,7 +340,7 @@ func (k *socket) plain(t wire.Type) wire.Header {
 func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
 	c, ok := h.Codec()
 	if !ok {
-		return fmt.Errorf("CCSID %d is not supported", h.CCSID)
+		return ccsidError(h.CCSID)
 	}
 	body := wire.Encode(nil, h.Type, a, b, c, h.Size())
 	k.wmu.Lock()
@@ -350,11 +354,16 @@ func (k *socket) sayQuiesce(a wire.Action) {
 	}
 }
 
+// ccsidError is a segment in a code page that is not known.
+type ccsidError uint16
+
+func (e ccsidError) Error() string { return fmt.Sprintf("CCSID %d is not supported", uint16(e)) }
+
 // decode reads a message by its own header.
 func decode(h wire.Header, body []byte) (wire.API, wire.Body, error) {
 	c, ok := h.Codec()
 	if !ok {
-		return wire.API{}, nil, fmt.Errorf("CCSID %d is not supported", h.CCSID)
+		return wire.API{}, nil, ccsidError(h.CCSID)
 	}
 	return wire.Decode(h.Type, body, c)
 }

@@ -31,12 +31,14 @@ func run(args []string) error {
 	share := f.Int("sharecnv", 10, "SHARECNV")
 	plain := f.Bool("plain", true, "clients may send readable passwords")
 	beat := f.Int("hbint", 300, "HBINT")
+	level := f.Uint("level", 0, "highest protocol level, 0 for the highest known")
 	user := f.String("user", "", "user:password that is asked for")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	m := memory.New(*name, strings.Split(*queues, ",")...)
 	m.Instance.ShareCnv, m.Instance.Heartbeat, m.Instance.PlainPasswords = int32(*share), int32(*beat), *plain
+	m.Instance.Level = byte(*level)
 	if u, p, ok := strings.Cut(*user, ":"); ok {
 		m.Users = map[string]string{u: p}
 	}

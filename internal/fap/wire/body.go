@@ -17,8 +17,6 @@ type API struct {
 	Hobj     int32
 }
 
-const sizeAPI = 16
-
 // NewBody returns an empty body of the type; types without a body, and unknown ones, give Empty.
 func NewBody(t Type) Body {
 	if t.IsXA() || t.IsXAReply() {

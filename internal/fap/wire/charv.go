@@ -5,7 +5,6 @@ import "github.com/qmgrd/qmgrd/internal/mqi"
 // Strings of variable length (MQCHARV) stand behind their structure; the structure holds offset, length and CCSID.
 
 const (
-	sizeCharV = 20
 	// replyRoom is the space that a client keeps for a string that comes back, in its MQCHARV.
 	replyRoom = 10240
 	// maxCharV bounds one string: topic and selection strings have at most 10240 characters.

@@ -1,0 +1,319 @@
+package qmgrd.e2e;
+
+import com.ibm.msg.client.jms.JmsConnectionFactory;
+import com.ibm.msg.client.jms.JmsFactoryFactory;
+import com.ibm.msg.client.wmq.WMQConstants;
+import java.util.Arrays;
+import java.util.Enumeration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import javax.jms.BytesMessage;
+import javax.jms.Connection;
+import javax.jms.DeliveryMode;
+import javax.jms.Message;
+import javax.jms.MessageConsumer;
+import javax.jms.MessageProducer;
+import javax.jms.Queue;
+import javax.jms.Session;
+import javax.jms.TextMessage;
+
+/** JMS over queues: arguments and output as {@link Base}. */
+public final class Jms {
+    private interface Check {
+        void run(Jms j) throws Exception;
+    }
+
+    private final JmsConnectionFactory factory;
+    private final String queue;
+
+    private Jms(String[] a) throws Exception {
+        factory = JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createConnectionFactory();
+        factory.setStringProperty(WMQConstants.WMQ_HOST_NAME, a[0]);
+        factory.setIntProperty(WMQConstants.WMQ_PORT, Integer.parseInt(a[1]));
+        factory.setStringProperty(WMQConstants.WMQ_CHANNEL, a[2]);
+        factory.setStringProperty(WMQConstants.WMQ_QUEUE_MANAGER, a[3]);
+        factory.setIntProperty(WMQConstants.WMQ_CONNECTION_MODE, WMQConstants.WMQ_CM_CLIENT);
+        queue = a[4];
+    }
+
+    private static final Object[][] CHECKS = {
+        {"sendreceive", (Check) Jms::sendReceive},
+        {"bytes", (Check) Jms::bytes},
+        {"nowait", (Check) Jms::noWait},
+        {"transacted", (Check) Jms::transacted},
+        {"browser", (Check) Jms::browser},
+        {"correlation", (Check) Jms::correlation},
+        {"listener", (Check) Jms::listener},
+        {"twolisteners", (Check) Jms::twoListeners},
+        {"listenerrollback", (Check) Jms::listenerRollback},
+        {"stopstart", (Check) Jms::stopStart},
+        {"closewhilereceiving", (Check) Jms::closeWhileReceiving},
+    };
+
+    public static void main(String[] args) throws Exception {
+        int failed = 0;
+        Jms j = new Jms(args);
+        for (Object[] c : CHECKS) {
+            if (args.length > 5 && !Arrays.asList(args).subList(5, args.length).contains(c[0])) {
+                continue;
+            }
+            try {
+                j.drain();
+                ((Check) c[1]).run(j);
+                System.out.println("ok   " + c[0]);
+            } catch (Exception | AssertionError e) {
+                failed++;
+                System.out.println("FAIL " + c[0] + ": " + e);
+                e.printStackTrace(System.out);
+            }
+        }
+        System.exit(failed);
+    }
+
+    private static void same(Object want, Object got) {
+        if (!want.equals(got)) {
+            throw new AssertionError("want " + want + ", got " + got);
+        }
+    }
+
+    private static void text(String want, Message m) throws Exception {
+        same(true, m != null);
+        same(want, ((TextMessage) m).getText());
+    }
+
+    private Queue queue(Session s) throws Exception {
+        return s.createQueue("queue:///" + queue);
+    }
+
+    private void drain() throws Exception {
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageConsumer r = s.createConsumer(queue(s));
+            while (r.receiveNoWait() != null) {
+                continue;
+            }
+        }
+    }
+
+    private void send(String... texts) throws Exception {
+        try (Connection c = factory.createConnection()) {
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageProducer p = s.createProducer(queue(s));
+            for (String t : texts) {
+                p.send(s.createTextMessage(t));
+            }
+        }
+    }
+
+    private void sendReceive() throws Exception {
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageProducer p = s.createProducer(queue(s));
+            TextMessage out = s.createTextMessage("Grüße, κόσμε");
+            out.setStringProperty("colour", "red");
+            out.setIntProperty("n", 42);
+            p.send(out);
+            p.setDeliveryMode(DeliveryMode.NON_PERSISTENT);
+            p.send(s.createTextMessage("second"));
+            MessageConsumer r = s.createConsumer(queue(s));
+            Message in = r.receive(5000);
+            text("Grüße, κόσμε", in);
+            same("red", in.getStringProperty("colour"));
+            same(42, in.getIntProperty("n"));
+            same(out.getJMSMessageID(), in.getJMSMessageID());
+            same(DeliveryMode.PERSISTENT, in.getJMSDeliveryMode());
+            in = r.receive(5000);
+            text("second", in);
+            same(DeliveryMode.NON_PERSISTENT, in.getJMSDeliveryMode());
+        }
+    }
+
+    private void bytes() throws Exception {
+        byte[] data = new byte[180_000];
+        for (int i = 0; i < data.length; i++) {
+            data[i] = (byte) (i * 7 + i / 251);
+        }
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            BytesMessage out = s.createBytesMessage();
+            out.writeBytes(data);
+            s.createProducer(queue(s)).send(out);
+            BytesMessage in = (BytesMessage) s.createConsumer(queue(s)).receive(5000);
+            byte[] got = new byte[(int) in.getBodyLength()];
+            in.readBytes(got);
+            same(true, Arrays.equals(data, got));
+        }
+    }
+
+    private void noWait() throws Exception {
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageConsumer r = s.createConsumer(queue(s));
+            same(true, r.receiveNoWait() == null);
+            same(true, r.receive(300) == null);
+        }
+    }
+
+    private void transacted() throws Exception {
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(true, Session.SESSION_TRANSACTED);
+            MessageProducer p = s.createProducer(queue(s));
+            p.send(s.createTextMessage("undone"));
+            s.rollback();
+            p.send(s.createTextMessage("done"));
+            s.commit();
+            MessageConsumer r = s.createConsumer(queue(s));
+            text("done", r.receive(5000));
+            s.rollback();
+            Message in = r.receive(5000);
+            text("done", in);
+            same(true, in.getJMSRedelivered());
+            same(2, in.getIntProperty("JMSXDeliveryCount"));
+            s.commit();
+            same(true, r.receiveNoWait() == null);
+        }
+    }
+
+    private void browser() throws Exception {
+        send("x", "y", "z");
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            StringBuilder seen = new StringBuilder();
+            Enumeration<?> e = s.createBrowser(queue(s)).getEnumeration();
+            while (e.hasMoreElements()) {
+                seen.append(((TextMessage) e.nextElement()).getText());
+            }
+            same("xyz", seen.toString());
+        }
+    }
+
+    private void correlation() throws Exception {
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageProducer p = s.createProducer(queue(s));
+            TextMessage a = s.createTextMessage("A");
+            p.send(a);
+            TextMessage b = s.createTextMessage("B");
+            b.setJMSCorrelationID(a.getJMSMessageID());
+            p.send(b);
+            MessageConsumer r = s.createConsumer(queue(s), "JMSCorrelationID='" + a.getJMSMessageID() + "'");
+            text("B", r.receive(5000));
+            same(true, r.receiveNoWait() == null);
+        }
+    }
+
+    private void listener() throws Exception {
+        BlockingQueue<String> got = new LinkedBlockingQueue<>();
+        try (Connection c = factory.createConnection()) {
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageConsumer r = s.createConsumer(queue(s));
+            r.setMessageListener(m -> got.add(body(m)));
+            c.start();
+            send("1", "2", "3");
+            for (String want : new String[] {"1", "2", "3"}) {
+                same(want, String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            }
+            Thread.sleep(300);
+            send("4");
+            same("4", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            r.close();
+            send("5");
+            same(true, got.poll(300, TimeUnit.MILLISECONDS) == null);
+        }
+    }
+
+    /** Two listeners of one Session: both queues are served by one conversation. */
+    private void twoListeners() throws Exception {
+        BlockingQueue<String> got = new LinkedBlockingQueue<>();
+        try (Connection c = factory.createConnection()) {
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            s.createConsumer(queue(s)).setMessageListener(m -> got.add("one " + body(m)));
+            s.createConsumer(s.createQueue("queue:///Q2")).setMessageListener(m -> got.add("two " + body(m)));
+            c.start();
+            Session t = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            t.createProducer(t.createQueue("queue:///Q2")).send(t.createTextMessage("b"));
+            same("two b", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            t.createProducer(queue(t)).send(t.createTextMessage("a"));
+            same("one a", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+        }
+    }
+
+    private static String body(Message m) {
+        try {
+            return ((TextMessage) m).getText();
+        } catch (Exception e) {
+            return e.toString();
+        }
+    }
+
+    private void listenerRollback() throws Exception {
+        BlockingQueue<String> got = new LinkedBlockingQueue<>();
+        try (Connection c = factory.createConnection()) {
+            Session s = c.createSession(true, Session.SESSION_TRANSACTED);
+            s.createConsumer(queue(s)).setMessageListener(m -> {
+                try {
+                    got.add(body(m) + " " + m.getJMSRedelivered());
+                    if (m.getJMSRedelivered()) {
+                        s.commit();
+                    } else {
+                        s.rollback();
+                    }
+                } catch (Exception e) {
+                    got.add(e.toString());
+                }
+            });
+            c.start();
+            send("t");
+            same("t false", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            same("t true", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            same(true, got.poll(300, TimeUnit.MILLISECONDS) == null);
+        }
+    }
+
+    private void stopStart() throws Exception {
+        BlockingQueue<String> got = new LinkedBlockingQueue<>();
+        try (Connection c = factory.createConnection()) {
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            s.createConsumer(queue(s)).setMessageListener(m -> got.add(body(m)));
+            c.start();
+            send("1");
+            same("1", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            c.stop();
+            send("2");
+            same(true, got.poll(400, TimeUnit.MILLISECONDS) == null);
+            c.start();
+            same("2", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+        }
+    }
+
+    private void closeWhileReceiving() throws Exception {
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageConsumer r = s.createConsumer(queue(s));
+            Object[] result = {"nothing"};
+            Thread t = new Thread(() -> {
+                try {
+                    result[0] = r.receive(30_000);
+                } catch (Exception e) {
+                    result[0] = e;
+                }
+            });
+            t.start();
+            Thread.sleep(300);
+            long start = System.nanoTime();
+            r.close();
+            t.join();
+            same(true, (System.nanoTime() - start) / 1_000_000 < 5000);
+            same(true, result[0] == null);
+        }
+    }
+}

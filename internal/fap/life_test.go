@@ -1,0 +1,233 @@
+package fap_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/fap"
+	"github.com/qmgrd/qmgrd/internal/fap/memory"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// TestConversations: conversations of one socket have their own handles and do not wait for each other.
+func TestConversations(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	m.Instance.ShareCnv = 2
+	s := start(t, m, nil, nil)
+	p := s.client(t)
+	p.startConv(3)
+	p.connect(3)
+	q1, q3 := p.open(1, "Q1"), p.open(3, "Q1")
+	p.send(wire.MQGET, 1, q1, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
+	p.put(3, q3, "for the other", mqi.MQPMO_SYNCPOINT)
+	p.put(3, q3, "undone", mqi.MQPMO_SYNCPOINT) // conversation 1 still waits
+	p.send(wire.MQCMIT, 3, 0, &wire.Empty{})
+	var got string
+	for i := 0; i < 2; i++ { // the answers come in either order
+		h, a, b := p.recv()
+		if g, ok := b.(*wire.GetReply); ok && h.Conv == 1 && a.CompCode == 0 {
+			got = string(g.Data)
+		}
+	}
+	if got != "for the other" {
+		t.Errorf("got %q", got)
+	}
+	p.endConv(3, 0)
+	eventually(t, "conversation 3 ended", func() bool { return m.Ended() == 1 })
+	p.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+	p.startConv(5)
+	// One more than was agreed.
+	p.send(wire.SocketAction, 0, 0, &wire.Socket{Conv: 7, Action: wire.StartConv})
+	p.status(wire.CodeConvID)
+	p.closed()
+}
+
+// TestNotify: SPI NOTIFY ends the waiting get of another conversation, and only of the same client.
+func TestNotify(t *testing.T) {
+	s := start(t, memory.New("QM1", "Q1"), nil, nil)
+	p, stranger := s.client(t), s.dial(t)
+	id := firstID()
+	id.Channel = "OTHER"
+	stranger.negotiate(id)
+	stranger.connect(1)
+	p.startConv(3)
+	conn := p.connect(3)
+	q := p.open(3, "Q1")
+	notify := func(p *peer) {
+		p.sendH(p.header(wire.SPI, 1, 3, wire.FlagConfirm), wire.API{}, &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1,
+			OutLength: 12, Part: &wire.SPINotifyIn{Options: 1, Reason: mqi.MQRC_XWAIT_CANCELED, Connection: conn}})
+	}
+	p.send(wire.MQGET, 3, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
+	notify(stranger)
+	if _, a, _ := stranger.want(wire.SPI.Reply()); a.CompCode != 2 {
+		t.Error("a stranger woke the get")
+	}
+	notify(p)
+	var woken, answered bool
+	for i := 0; i < 2; i++ {
+		h, a, _ := p.recv()
+		switch h.Type {
+		case wire.SPI.Reply():
+			answered = a.CompCode == 0 && h.Req == 3 && h.Conv == 1
+		case wire.MQGET.Reply():
+			woken = a.CompCode == 2 && a.Reason == mqi.MQRC_XWAIT_CANCELED && h.Conv == 3
+		}
+	}
+	if !woken || !answered {
+		t.Errorf("woken %v, answered %v", woken, answered)
+	}
+	if _, rc := p.get(3, q, mqi.MQGMO_WAIT, 20); rc != mqi.MQRC_NO_MSG_AVAILABLE { // the next get waits again
+		t.Errorf("next get: %d", rc)
+	}
+}
+
+// TestHeartbeats: the server answers at once, asks a silent client after the interval, and gives it up later.
+func TestHeartbeats(t *testing.T) {
+	clk := clock.NewFake(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	m := memory.New("QM1", "Q1")
+	s := start(t, m, nil, clk)
+	p := s.client(t)
+	q := p.open(1, "Q1")
+	p.send(wire.MQGET, 1, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
+	beat := func() {
+		h, _, _ := p.want(wire.Heartbeat)
+		if h.Magic != wire.TSHC || h.Flags&wire.FlagConfirm == 0 {
+			t.Errorf("heartbeat %+v", h)
+		}
+	}
+	p.sendH(p.header(wire.Heartbeat, 0, 0, wire.FlagConfirm), wire.API{}, &wire.Empty{})
+	if h, _, _ := p.want(wire.Heartbeat); h.Flags != wire.FlagWhole {
+		t.Errorf("answer %+v", h)
+	}
+	clk.Advance(300 * time.Second)
+	beat()
+	clk.Advance(30 * time.Second)
+	if s.Sockets() != 1 {
+		t.Fatal("given up too early")
+	}
+	clk.Advance(31 * time.Second)
+	p.closed()
+	eventually(t, "the get ended and its connection was broken", func() bool { return m.Ended() == 1 })
+	eventually(t, "the log says why", func() bool { return strings.Contains(s.log.String(), "heartbeat") })
+}
+
+// TestUnsharedHeartbeats: without sharing the client hears of the server while its get waits, and only then.
+func TestUnsharedHeartbeats(t *testing.T) {
+	clk := clock.NewFake(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	m := memory.New("QM1", "Q1")
+	m.Instance.ShareCnv, m.Instance.Heartbeat = 0, 5
+	p := start(t, m, nil, clk).client(t)
+	q := p.open(0, "Q1")
+	clk.Advance(time.Hour) // silence outside of a call is no fault, and nothing is sent
+	p.send(wire.MQGET, 0, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
+	time.Sleep(50 * time.Millisecond)
+	for i := 0; i < 3; i++ {
+		clk.Advance(5 * time.Second)
+		if h, _, _ := p.want(wire.Heartbeat); h.Magic != wire.TSH {
+			t.Errorf("heartbeat %+v", h)
+		}
+	}
+	p.sendH(p.header(wire.StatusData, 0, 0, wire.FlagClose), wire.API{}, &wire.Status{None: true}) // goodbye
+	p.closed()
+}
+
+// TestLost: what a lost client has not committed is backed out, also while it waits.
+func TestLost(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	s := start(t, m, nil, nil)
+	p := s.client(t)
+	q := p.open(1, "Q1")
+	p.put(1, q, "kept", 0)
+	p.put(1, q, "gone", mqi.MQPMO_SYNCPOINT)
+	p.get(1, q, mqi.MQGMO_SYNCPOINT, 0)
+	p.send(wire.MQGET, 1, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
+	p.nc.Close()
+	eventually(t, "the connection was broken", func() bool { return m.Ended() == 1 })
+	if d := m.Depth("Q1"); d != 1 {
+		t.Errorf("depth %d", d)
+	}
+	eventually(t, "the socket is forgotten", func() bool { return s.Sockets() == 0 })
+}
+
+// TestStop: a client that waits is told that the queue manager ends, and Serve returns.
+func TestStop(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	s := start(t, m, nil, nil)
+	p, idle := s.client(t), s.dial(t)
+	q := p.open(1, "Q1")
+	p.send(wire.MQGET, 1, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
+	s.Quiesce(wire.QMQuiesce)
+	h, _, b := p.want(wire.SocketAction)
+	if h.Magic != wire.TSHC || b.(*wire.Socket).Action != wire.QMQuiesce {
+		t.Errorf("quiesce: %+v %+v", h, b)
+	}
+	late := s.client(t)
+	if _, _, b := late.want(wire.SocketAction); b.(*wire.Socket).Action != wire.QMQuiesce {
+		t.Errorf("a later client heard %+v", b)
+	}
+	s.stop()
+	p.status(wire.CodeQMTerminating)
+	p.closed()
+	idle.closed()
+	if m.Ended() != 2 {
+		t.Errorf("%d connections were broken", m.Ended())
+	}
+}
+
+// broken is a backend whose puts panic.
+type broken struct{ *memory.Manager }
+
+type brokenConn struct{ fap.Conn }
+
+func (b broken) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := b.Manager.Connect(ctx, r)
+	return brokenConn{c}, err
+}
+
+func (brokenConn) Put(context.Context, int32, *mqi.MD, *mqi.PMO, []byte) error { panic("a fault") }
+
+// TestPanic: a fault in a verb ends its socket, and no other.
+func TestPanic(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	s := start(t, m, broken{m}, nil)
+	p, other := s.client(t), s.client(t)
+	p.send(wire.MQPUT, 1, p.open(1, "Q1"), newPut("x", 0))
+	p.closed()
+	other.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+	eventually(t, "the connection was broken", func() bool { return m.Ended() == 1 })
+	eventually(t, "the log has the fault", func() bool {
+		return strings.Contains(s.log.String(), "a fault") && strings.Contains(s.log.String(), "AMQ6125")
+	})
+}
+
+// TestLengths: large messages go in segments; one that the channel does not carry is refused, far more ends the channel.
+func TestLengths(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	m.Instance.MaxMsg = 200_000
+	s := start(t, m, nil, nil)
+	p := s.client(t)
+	q := p.open(1, "Q1")
+	text := strings.Repeat("0123456789", 20_000)
+	p.put(1, q, text, 0)
+	g := newGet(0, 0)
+	a, b := p.call(wire.MQGET, 1, q, g)
+	r := b.(*wire.GetReply)
+	if a.CompCode != 1 || a.Reason != mqi.MQRC_TRUNCATED_MSG_FAILED || r.DataLength != 200_000 || len(r.Data) != 4096 {
+		t.Fatalf("first get: %+v, %d of %d bytes", a, len(r.Data), r.DataLength)
+	}
+	g.GMO.MatchOptions, g.GMO.MsgToken, g.MaxLength = mqi.MQMO_MATCH_MSG_TOKEN, r.GMO.MsgToken, r.DataLength
+	if a, b = p.call(wire.MQGET, 1, q, g); a.CompCode != 0 || string(b.(*wire.GetReply).Data) != text {
+		t.Fatalf("second get: %+v", a)
+	}
+	if a, _ := p.call(wire.MQPUT, 1, q, newPut(text+"!", 0)); a.Reason != mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL {
+		t.Errorf("a byte too many: %+v", a)
+	}
+	h := p.header(wire.MQPUT, 1, 0, 0)
+	c, _ := h.Codec()
+	wire.WriteMessage(p.nc, h, wire.Encode(nil, h.Type, wire.API{Hobj: q}, newPut(strings.Repeat(text, 3), 0), c, 0), wire.DefaultTransmission)
+	p.status(wire.CodeLengthError)
+}

@@ -1,0 +1,231 @@
+package fap_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/fap/memory"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// request sends REQUEST_MSGS.
+func (p *peer) request(conv uint32, hobj, flags, options, requested, received int32, confirm bool) {
+	p.t.Helper()
+	r := &wire.Request{Hobj: hobj, Requested: requested, Received: received, MaxMsg: -1, Options: options, Flags: flags}
+	if flags&wire.ReqSelection != 0 {
+		r.Sel = &wire.Selection{Index: 1, MDVersion: 2, CCSID: 819, Encoding: 273}
+	}
+	h := p.header(wire.RequestMsgs, conv, 1, 0)
+	if confirm {
+		h.Req, h.Flags = 3, wire.FlagConfirm
+	}
+	p.sendH(h, wire.API{}, r)
+}
+
+func (p *peer) note(conv uint32, hobj int32, code wire.Note, value int32, confirm bool) {
+	p.t.Helper()
+	h := p.header(wire.Notification, conv, 1, 0)
+	if confirm {
+		h.Req, h.Flags = 3, wire.FlagConfirm
+	}
+	p.sendH(h, wire.API{}, &wire.Notify{Hobj: hobj, Code: code, Value: value})
+}
+
+// message receives an ASYNC_MESSAGE and checks its text and numbers.
+func (p *peer) message(text string, index, global int32) *wire.Async {
+	p.t.Helper()
+	h, _, b := p.want(wire.AsyncMsg)
+	a := b.(*wire.Async)
+	if string(a.Data) != text || a.Index != index || a.GlobalIndex != global || h.Req != 1 || a.MD.Version != 2 ||
+		a.Resolved != "Q1" || int(a.Total) != len(text) {
+		p.t.Fatalf("message %q (%+v), want %q", a.Data, a, text)
+	}
+	return a
+}
+
+// quiet checks that nothing arrives.
+func (p *peer) quiet() {
+	p.t.Helper()
+	p.nc.SetReadDeadline(time.Now().Add(150 * time.Millisecond))
+	if n, _ := p.nc.Read(make([]byte, 1)); n > 0 {
+		p.t.Fatal("something was sent")
+	}
+	p.nc.SetReadDeadline(time.Now().Add(20 * time.Second))
+}
+
+// stopped is CONN_STATE with an answer: what a client sends to stop its listeners.
+func (p *peer) stopped(conv uint32, value int32) {
+	p.t.Helper()
+	p.note(conv, -1, wire.NoteConnState, value, true)
+	h, _, b := p.want(wire.Notification)
+	if n := b.(*wire.Notify); n.Code != wire.NoteConnStateReply || n.Value != value || n.Hobj != -1 || h.Req != 3 || h.Flags != wire.FlagWhole {
+		p.t.Fatalf("CONN_STATE answered by %+v", n)
+	}
+}
+
+// TestListener is the flow of facts/fap.md 6.4, MessageListener.
+func TestListener(t *testing.T) {
+	const options = mqi.MQGMO_SYNCPOINT | mqi.MQGMO_FAIL_IF_QUIESCING
+	m := memory.New("QM1", "Q1")
+	p := start(t, m, nil, nil).client(t)
+	p.startConv(3)
+	p.connect(3)
+	q, other := p.open(1, "Q1"), p.open(3, "Q1")
+	p.put(3, other, "first", 0)
+	p.note(1, q, wire.NoteQState, 16, false)
+	p.request(1, q, wire.ReqSelection|wire.ReqCallback, options, 1, 0, false)
+	p.quiet() // not started
+	p.note(1, -1, wire.NoteConnState, 2, false)
+	p.message("first", 1, 1)
+	if m.Depth("Q1") != 0 {
+		t.Error("not locked")
+	}
+	p.put(3, other, "second", 0)
+	p.quiet() // one request, one message
+	p.call(wire.MQBACK, 1, 0, &wire.Empty{})
+	p.request(1, q, wire.ReqCallback, options, 1, 364+5, false)
+	if a := p.message("first", 2, 2); a.MD.BackoutCount != 1 {
+		t.Errorf("backout count %d", a.MD.BackoutCount)
+	}
+	p.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+	p.request(1, q, wire.ReqCallback, options, 1, 364+5, false)
+	p.message("second", 3, 3)
+	p.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+	p.request(1, q, wire.ReqCallback, options, 1, 364+6, false)
+	p.stopped(1, 0)
+	p.put(3, other, "third", 0)
+	p.quiet() // stopped
+	p.note(1, -1, wire.NoteConnState, 2, false)
+	p.message("third", 4, 4)
+	p.request(1, q, wire.ReqCallback, options, 1, 364+5, false)
+	p.call(wire.MQCLOSE, 1, q, &wire.Close{})
+	p.put(3, other, "fourth", 0)
+	p.quiet() // closed
+}
+
+// TestStreamedGet is a synchronous get at level 12: the client keeps the time, and asks once more at its end.
+func TestStreamedGet(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	m.Instance.Level = 12
+	p := start(t, m, nil, nil).client(t)
+	p.startConv(3)
+	p.connect(3)
+	q, other := p.open(1, "Q1"), p.open(3, "Q1")
+	const first = wire.ReqSelection | wire.ReqSync | wire.ReqNoWait | wire.ReqCheck
+	answer := func(value int32) {
+		t.Helper()
+		h, _, b := p.want(wire.Notification)
+		if n := b.(*wire.Notify); n.Code != wire.NoteQStateReply || n.Value != value || n.Hobj != q || h.Req != 3 {
+			t.Errorf("answer %+v, want %d", n, value)
+		}
+	}
+	p.request(1, q, first, 0, 1, 0, true)
+	answer(mqi.MQRC_NO_MSG_AVAILABLE)
+	p.put(3, other, "a", 0)
+	p.put(3, other, "b", 0)
+	p.request(1, q, first, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_BROWSE_NEXT, 1, 0, true)
+	p.message("a", 1, 1)
+	answer(0)
+	p.request(1, q, wire.ReqSync, mqi.MQGMO_WAIT, 1, 364+1, false)
+	p.message("a", 2, 2)
+	p.request(1, q, wire.ReqSync, mqi.MQGMO_WAIT, 1, 364+1, false)
+	p.message("b", 3, 3)
+	p.request(1, q, wire.ReqSync, mqi.MQGMO_WAIT, 1, 364+1, false)
+	p.quiet()
+	p.request(1, q, wire.ReqSync|wire.ReqNoWait|wire.ReqCheck, mqi.MQGMO_WAIT, 1, 0, true)
+	answer(mqi.MQRC_NO_MSG_AVAILABLE)
+	p.put(3, other, "late", 0)
+	p.quiet() // given up: the message stays
+	if m.Depth("Q1") != 1 {
+		t.Error("the message went to a client that had given up")
+	}
+}
+
+// TestReadAhead: messages are sent up to the size of the window, and go on when the client has read.
+func TestReadAhead(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	p := start(t, m, nil, nil).client(t)
+	q := p.open(1, "Q1")
+	for i := 0; i < 6; i++ {
+		p.put(1, q, fmt.Sprint("m", i), 0)
+	}
+	const window = 3*366 - 1 // the third message fills it
+	p.request(1, q, wire.ReqSelection|wire.ReqSync, mqi.MQGMO_WAIT, window, 0, false)
+	for i := int32(0); i < 3; i++ {
+		p.message(fmt.Sprint("m", i), i+1, i+1)
+	}
+	p.quiet()
+	p.request(1, q, wire.ReqSync, mqi.MQGMO_WAIT, window, 2*366, false)
+	for i := int32(3); i < 5; i++ {
+		p.message(fmt.Sprint("m", i), i+1, i+1)
+	}
+	p.quiet()
+	if m.Depth("Q1") != 1 {
+		t.Errorf("depth %d", m.Depth("Q1"))
+	}
+}
+
+// TestLargeStreamed: a message of a stream that is longer than a segment has a fixed part in each.
+func TestLargeStreamed(t *testing.T) {
+	p := start(t, memory.New("QM1", "Q1"), nil, nil).client(t)
+	q := p.open(1, "Q1")
+	data := make([]byte, 100_000)
+	for i := range data {
+		data[i] = byte(i * 7 / 3)
+	}
+	p.put(1, q, string(data), 0)
+	p.request(1, q, wire.ReqSelection|wire.ReqSync, mqi.MQGMO_WAIT, 1, 0, false)
+	var got []byte
+	for i := uint16(0); len(got) < len(data); i++ {
+		h, body, err := wire.ReadSegment(p.nc, wire.DefaultTransmission)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, _ := h.Codec()
+		_, b, err := wire.Decode(h.Type, body, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := b.(*wire.Async)
+		got = append(got, a.Data...)
+		last := len(got) == len(data)
+		if a.Segment != i || h.Flags&wire.FlagFirst != 0 != (i == 0) || h.Flags&wire.FlagLast != 0 != last {
+			t.Errorf("part %d: %+v flags %#x", i, a.Segment, h.Flags)
+		}
+	}
+	if string(got) != string(data) {
+		t.Error("the data differs")
+	}
+}
+
+// TestAsyncPut: puts without an answer are counted, and MQSTAT tells the first that failed.
+func TestAsyncPut(t *testing.T) {
+	p := start(t, memory.New("QM1", "Q1"), nil, nil).client(t)
+	q := p.open(1, "Q1")
+	a, b := p.call(wire.SPI, 1, 0, &wire.SPIBody{Verb: wire.SPIReserve, OutVersion: 1, OutLength: 44,
+		Part: &wire.SPIReserveIn{TagSize: 24, Reservation: 0xFFFFFF}})
+	r := b.(*wire.SPIBody).Part.(*wire.SPIReserveOut)
+	if a.CompCode != 0 || r.Offset != 22 || r.Actual != 0xFFFFFF || string(r.Base[:7]) != "AMQ QM1" ||
+		[3]byte(r.Base[21:]) != [3]byte{} || [5]byte(r.Base[16:21]) == [5]byte{} {
+		t.Errorf("RESERVE: %+v, %+v", a, r)
+	}
+	for i := 0; i < 40; i++ { // more than the inbox holds
+		p.send(wire.MQPUT, 1, q, newPut("x", mqi.MQPMO_ASYNC_RESPONSE))
+	}
+	p.send(wire.MQPUT, 1, 999, newPut("x", mqi.MQPMO_ASYNC_RESPONSE))
+	stat := func() mqi.STS {
+		a, b := p.call(wire.MQSTAT, 1, 0, &wire.Stat{STS: mqi.DefaultSTS()})
+		if a.CompCode != 0 {
+			t.Errorf("MQSTAT: %+v", a)
+		}
+		return b.(*wire.Stat).STS
+	}
+	if s := stat(); s.PutSuccessCount != 40 || s.PutFailureCount != 1 || s.CompCode != 2 || s.Reason != mqi.MQRC_HOBJ_ERROR {
+		t.Errorf("%+v", s)
+	}
+	if s := stat(); s.PutSuccessCount != 0 || s.PutFailureCount != 0 || s.Reason != 0 {
+		t.Errorf("asked again: %+v", s)
+	}
+}
