@@ -188,6 +188,7 @@ func (m *Manager) loadObjects() error {
 func (m *Manager) Start(ctx context.Context) error {
 	m.state.Store(stateRunning)
 	m.wg.Go(m.runTopics)
+	m.wg.Go(m.runSubEnds)
 	m.startControlled(ctx)
 	return nil
 }

@@ -234,3 +234,68 @@ func TestMessageTexts(t *testing.T) {
 		}
 	}
 }
+
+// eventually waits for what a loop of the manager does after the clock moved.
+func eventually(t *testing.T, what string, f func() bool) {
+	t.Helper()
+	for range 5000 {
+		if f() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("never: " + what)
+}
+
+// A subscription ends EXPIRY tenths of a second after its creation, with its managed queue, also after a restart.
+func TestSubExpiry(t *testing.T) {
+	r := newObjRig(t)
+	r.ok("DEFINE SUB(SHORT) TOPICSTR('a') DESTCLAS(MANAGED) EXPIRY(100)")
+	r.ok("DEFINE SUB(LONG) TOPICSTR('a') DESTCLAS(MANAGED) EXPIRY(600)")
+	r.ok("DEFINE SUB(EVER) TOPICSTR('a') DESTCLAS(MANAGED)")
+	r.clk.Advance(9 * time.Second)
+	if r.m.lookup(ClassSub, "SHORT") == nil {
+		t.Fatal("ended too early")
+	}
+	r.clk.Advance(time.Second)
+	eventually(t, "SHORT ends", func() bool { return r.m.lookup(ClassSub, "SHORT") == nil })
+	if n := len(r.show("DISPLAY QLOCAL(SYSTEM.MANAGED*)")); n != 2 || r.m.topics.tree.SubCount() != 2 {
+		t.Errorf("%d managed queues, %d subscriptions", n, r.m.topics.tree.SubCount())
+	}
+	r.m.cancel() // the first manager's loops
+	r.open()
+	r.clk.Advance(50 * time.Second)
+	eventually(t, "LONG ends", func() bool { return r.m.lookup(ClassSub, "LONG") == nil })
+	if r.m.lookup(ClassSub, "EVER") == nil {
+		t.Error("EXPIRY(UNLIMITED) ended")
+	}
+}
+
+// Seed 000, examples 6 to 12: a topic object pins its topic; TREELIFE decides when the rest goes.
+func TestTreeLife(t *testing.T) {
+	r := newObjRig(t)
+	r.want("DISPLAY QMGR TREELIFE", "QMNAME(QM1) TREELIFE(1800)")
+	start := r.m.topics.tree.Count()
+	r.ok("DEFINE TOPIC(ALABAMA) TOPICSTR('USA/Alabama')")
+	r.want("DISPLAY TPSTATUS('USA/Alabama') ADMIN", "TOPICSTR(USA/Alabama) TYPE(TOPIC) ADMIN(ALABAMA)")
+	r.want("DISPLAY TPSTATUS('USA') ADMIN", "TOPICSTR(USA) TYPE(TOPIC) ADMIN( )")
+	r.ok("ALTER QMGR TREELIFE(2)")
+	r.clk.Advance(20 * time.Second)
+	r.want("DISPLAY TPSTATUS('USA/+') ADMIN", "TOPICSTR(USA/Alabama) TYPE(TOPIC) ADMIN(ALABAMA)")
+	r.ok("DELETE TOPIC(ALABAMA)")
+	for range 4 { // each level has its own life
+		r.clk.Advance(3 * time.Second)
+		time.Sleep(5 * time.Millisecond)
+	}
+	eventually(t, "the unused topics go", func() bool { r.clk.Advance(time.Second); return r.m.topics.tree.Count() == start })
+	r.ok("ALTER QMGR TREELIFE(0)")
+	r.ok("DEFINE TOPIC(Z) TOPICSTR('z')")
+	r.ok("DELETE TOPIC(Z)")
+	r.clk.Advance(time.Hour)
+	time.Sleep(5 * time.Millisecond)
+	r.want("DISPLAY TPSTATUS('z') ADMIN", "TOPICSTR(z) TYPE(TOPIC) ADMIN( )")
+	// Seed 000, example 43: TPCOUNT is the number of blocks of TPSTATUS('#').
+	if n := len(r.show("DISPLAY TPSTATUS('#')")); n != r.m.topics.tree.Count() {
+		t.Errorf("%d topics shown, TPCOUNT is %d", n, r.m.topics.tree.Count())
+	}
+}

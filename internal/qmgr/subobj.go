@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -224,6 +225,7 @@ func (m *Manager) subChanged(o *Object, d *Def) {
 	if d.Name == templateSub {
 		return
 	}
+	m.topics.ends.set(o, subEnd(d, m.opt.Clock.Now().Location()))
 	full, err := m.fullTopic(d)
 	if err != nil {
 		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("subscription has no topic")
@@ -250,6 +252,7 @@ func (m *Manager) subChanged(o *Object, d *Def) {
 }
 
 func (m *Manager) subGone(o *Object, _ *Def) {
+	m.topics.ends.set(o, time.Time{})
 	if s := o.sub.Swap(nil); s != nil {
 		m.topics.tree.Unsubscribe(s)
 	}

@@ -18,10 +18,12 @@ import (
 type topicFeed struct {
 	tree   *pubsub.Tree
 	serial atomic.Uint64 // last part of the next SUBID
+	ends   subEnds       // of subscriptions with EXPIRY
 }
 
 func (f *topicFeed) init(m *Manager) {
 	f.tree = pubsub.New(pubsub.Options{Clock: m.opt.Clock, Life: pubsub.DefaultTreeLife})
+	f.ends.init()
 	f.serial.Store(uint64(m.opt.Clock.Now().UnixNano()))
 }
 
