@@ -1,0 +1,103 @@
+// Package engine joins the client protocol to the queue manager: a fap.Backend over qmgr.Manager.
+//
+// It decides nothing: which channels there are, and who a client is, comes from the two functions of Backend.
+package engine
+
+import (
+	"context"
+
+	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/fap"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
+)
+
+// Backend serves clients of one queue manager. All fields are required.
+type Backend struct {
+	Manager *qmgr.Manager
+	// Start starts an instance of a server-connection channel; its error refuses the peer (fap.Refusal names the status).
+	Start func(ctx context.Context, p fap.Peer) (*fap.Instance, error)
+	// Identify says who a client is, from its credentials and what the channel prescribes; its error answers MQCONN.
+	Identify func(ctx context.Context, r fap.ConnectRequest) (auth.Identity, error)
+}
+
+// Channel implements fap.Backend.
+func (b *Backend) Channel(ctx context.Context, p fap.Peer) (*fap.Instance, error) {
+	return b.Start(ctx, p)
+}
+
+// Connect implements fap.Backend.
+func (b *Backend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	id, err := b.Identify(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	c, err := b.Manager.Connect(ctx, id, qmgr.ConnectOptions{ApplName: r.ApplName, ApplType: r.ApplType,
+		Channel: r.Instance.Channel, ConnName: r.Peer.Addr.String(), Options: r.Options})
+	if err != nil {
+		return nil, err
+	}
+	return conn{c}, nil
+}
+
+// conn is a fap.Conn: the handles of the engine are those of the wire.
+type conn struct{ *qmgr.Conn }
+
+// asked are the attributes that a client wants to know of a queue that it opens.
+var asked = []int32{mqi.MQIA_DEF_PERSISTENCE, mqi.MQIA_DEF_PUT_RESPONSE_TYPE, mqi.MQIA_DEF_READ_AHEAD,
+	mqi.MQIA_PROPERTY_CONTROL}
+
+func (c conn) Open(ctx context.Context, od *mqi.OD, options int32) (int32, wire.Defaults, error) {
+	h, err := c.Conn.Open(ctx, od, options)
+	if cc, _ := mqi.Reason(err); cc == mqi.CCFailed {
+		return 0, wire.Defaults{}, err
+	}
+	return int32(h), c.defaults(ctx, od), err
+}
+
+// defaults asks by a handle of its own, since the client's need not be one that may inquire. An object that has no such
+// attributes, or a user who may not see them, gets those of MQ.
+func (c conn) defaults(ctx context.Context, od *mqi.OD) wire.Defaults {
+	d := wire.Defaults{PutResponse: mqi.MQPRT_SYNC_RESPONSE}
+	if od.ObjectType != mqi.MQOT_Q {
+		return d
+	}
+	q := mqi.DefaultOD()
+	q.ObjectName, q.ObjectQMgrName = od.ObjectName, od.ObjectQMgrName
+	h, err := c.Conn.Open(ctx, &q, mqi.MQOO_INQUIRE)
+	if err != nil {
+		return d
+	}
+	defer c.Conn.Close(ctx, h, mqi.MQCO_NONE)
+	v, _, err := c.Conn.Inq(ctx, h, asked, len(asked), 0)
+	if cc, _ := mqi.Reason(err); cc == mqi.CCFailed || len(v) != len(asked) {
+		return d
+	}
+	for i, p := range [...]*int32{&d.Persistence, &d.PutResponse, &d.ReadAhead, &d.PropertyControl} {
+		if v[i] >= 0 { // negative: not of this kind of queue
+			*p = v[i]
+		}
+	}
+	return d
+}
+
+func (c conn) Close(ctx context.Context, hobj, options int32) error {
+	return c.Conn.Close(ctx, qmgr.Handle(hobj), options)
+}
+
+func (c conn) Put(ctx context.Context, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	return c.Conn.Put(ctx, qmgr.Handle(hobj), md, pmo, body)
+}
+
+func (c conn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, error) {
+	return c.Conn.Get(ctx, qmgr.Handle(hobj), md, gmo, max)
+}
+
+func (c conn) Inq(ctx context.Context, hobj int32, selectors []int32, maxInts, maxChars int) ([]int32, []byte, error) {
+	return c.Conn.Inq(ctx, qmgr.Handle(hobj), selectors, maxInts, maxChars)
+}
+
+func (c conn) Set(ctx context.Context, hobj int32, selectors, ints []int32, chars []byte) error {
+	return c.Conn.Set(ctx, qmgr.Handle(hobj), selectors, ints, chars)
+}
