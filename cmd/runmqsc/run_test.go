@@ -413,8 +413,8 @@ func TestCompletion(t *testing.T) {
 	c := &completer{s: s, pending: func() string { return "" }}
 	for _, tc := range []struct{ typed, tail string }{
 		{"disp", "LAY "},
-		{"DEFINE QLO", "CAL "},
-		{"DEFINE QLOCAL(X) MAXD", "EPTH "},
+		{"DEFINE QLO", "CAL("},
+		{"DEFINE QLOCAL(X) MAXD", "EPTH("},
 		{"DIS QL(", "APP.A"},
 		{"DIS QL('APP", ".B"},
 		{"DEF CHL(X) CHLTYPE(SVRC", "ONN "},

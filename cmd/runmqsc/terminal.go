@@ -227,7 +227,7 @@ func (c *completer) Do(line []rune, pos int) ([][]rune, int) {
 	for _, w := range words {
 		if r := []rune(w); len(r) >= n {
 			tail := r[n:]
-			if got.Names == "" {
+			if got.Names == "" && !strings.HasSuffix(w, "(") {
 				tail = append(tail, ' ')
 			}
 			out = append(out, tail)

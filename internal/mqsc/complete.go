@@ -12,7 +12,7 @@ import (
 // Completion is what may follow a command's beginning.
 type Completion struct {
 	Prefix string   // what is typed of the last word, as typed
-	Words  []string // that begin so, without regard to case
+	Words  []string // that begin so, without regard to case; with a bracket when a name or value must follow
 	Names  string   // object whose names may stand here: "QLOCAL"; "" elsewhere
 }
 
@@ -40,7 +40,7 @@ func Complete(text string) Completion {
 		return out
 	}
 	if len(words) == 1 && inside == "" {
-		return fit(objectsHere(verb))
+		return fit(openObjects(verb))
 	}
 	objWord := inside
 	if len(words) > 1 {
@@ -61,7 +61,7 @@ func Complete(text string) Completion {
 		c.typedKind()
 	}
 	if inside == "" {
-		return fit(c.words())
+		return fit(c.openWords())
 	}
 	k, ok := c.lookup(upper(inside))
 	if !ok || k.row == nil {
@@ -78,6 +78,29 @@ func Complete(text string) Completion {
 		}
 	}
 	return fit(vals)
+}
+
+// openObjects lists a verb's objects, with a bracket where a name must follow.
+func openObjects(verb string) []string {
+	list := objectsHere(verb)
+	for i, o := range list {
+		if spec, ok := attr.LookupVerb(verb, o); ok && (spec.NeedName == attr.NameRequired || spec.NeedName == attr.NameGeneric) {
+			list[i] = o + "("
+		}
+	}
+	return list
+}
+
+// openWords lists the command's keywords, with a bracket where a value must follow.
+func (c *checker) openWords() []string {
+	list := c.words()
+	for i, w := range list {
+		k, _ := c.lookup(w)
+		if w == "WHERE" || k.valued && !k.asked {
+			list[i] = w + "("
+		}
+	}
+	return list
 }
 
 // typedKind takes the type keyword into account when it is there already; without it all types' keywords fit.

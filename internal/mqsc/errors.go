@@ -7,11 +7,11 @@ import (
 
 // SyntaxError says what is wrong with a command and where.
 type SyntaxError struct {
-	Pos, End  int    // byte offsets in the command's text: where the fault begins, where reading stopped
-	Line, Col int    // physical line and column of Pos, from 1, columns in characters; 0 without a script
-	ID        string // AMQ8405I; AMQ8569E for filters, AMQ8426I for a verb alone
-	Text      string // what is wrong
-	Hint      string // what to do
+	Pos, End  int      // byte offsets in the command's text: where the fault begins, where reading stopped
+	Line, Col int      // physical line and column of Pos, from 1, columns in characters; 0 without a script
+	ID        string   // AMQ8405I; AMQ8569E for filters, AMQ8426I for a verb alone
+	Text      string   // what is wrong
+	Hint      string   // what to do
 	Segment   string   // the command up to End
 	Syntax    []string // lines of help: the command's form; with AMQ8426I the words that may stand here
 }

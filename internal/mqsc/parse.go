@@ -314,8 +314,6 @@ func (c *checker) unknown(p *rawParam, word string) *SyntaxError {
 		e.Text, e.Hint = "an unrendered template", templateHint
 	case strings.HasPrefix(word, "*"):
 		e.Hint = "a remark behind a command stands on a line of its own that begins with *"
-	case p.brackets && didYouMean(word, words) == "" && c.isName():
-		e.Hint = "is a quote or a bracket missing before it?"
 	default:
 		e.Hint = didYouMean(word, words)
 	}
@@ -324,8 +322,6 @@ func (c *checker) unknown(p *rawParam, word string) *SyntaxError {
 	}
 	return e
 }
-
-func (c *checker) isName() bool { return c.cmd.HasName }
 
 // kindName names what is defined, for messages: CHANNEL CHLTYPE(SDR).
 func (c *checker) kindName() string {
@@ -409,13 +405,21 @@ func quoteWord(s string) string {
 	return printable(s)
 }
 
+// didYouMean names the nearest of some words, or the only one that begins so.
 func didYouMean(word string, among []string) string {
 	const most = 32 // no keyword is nearly as long
 	if len(word) > most {
 		return ""
 	}
-	if n := attr.Nearest(word, among); n != "" {
-		return "did you mean " + n + "?"
+	near := attr.Nearest(word, among)
+	if near == "" && len(word) > 2 {
+		fit := slices.DeleteFunc(slices.Clone(among), func(w string) bool { return !strings.HasPrefix(w, word) })
+		if len(fit) == 1 {
+			near = fit[0]
+		}
 	}
-	return ""
+	if near == "" {
+		return ""
+	}
+	return "did you mean " + near + "?"
 }

@@ -89,6 +89,7 @@ func TestParse(t *testing.T) {
 func TestSyntaxErrors(t *testing.T) {
 	for _, tc := range []struct{ in, at, says string }{
 		{"DEFINE QLOCAL(A) MAXDEPHT(5)", "MAXDEPHT(5)", "did you mean MAXDEPTH?"},
+		{"DEFINE QLOCAL(A) MAXDE(5)", "MAXDE(5)", "did you mean MAXDEPTH?"},
 		{"DEFNE QLOCAL(A)", "DEFNE", "did you mean DEFINE?"},
 		{"DEFINE QLOCL(A)", "QLOCL(A)", "did you mean QLOCAL?"},
 		{"DEFI QLOCAL(A)", "DEFI", "not a command"},
@@ -193,12 +194,12 @@ func TestZOSCommandsParse(t *testing.T) {
 func TestComplete(t *testing.T) {
 	for in, want := range map[string]Completion{
 		"def":                                {Prefix: "def", Words: []string{"DEFINE"}},
-		"DEFINE Q":                           {Prefix: "Q", Words: []string{"QALIAS", "QLOCAL", "QMODEL", "QREMOTE"}},
+		"DEFINE Q":                           {Prefix: "Q", Words: []string{"QALIAS(", "QLOCAL(", "QMODEL(", "QREMOTE("}},
 		"DEFINE QLOCAL(":                     {Names: "QLOCAL"},
 		"DIS QL('a":                          {Prefix: "a", Names: "QLOCAL"},
 		"DEF QL(A) DEFPSIST(":                {Words: []string{"NO", "YES"}},
 		"DEF QL(A) DESCR('x') REP":           {Prefix: "REP", Words: []string{"REPLACE"}},
-		"DEF CHL(A) CHLTYPE(SVRCONN) SHAREC": {Prefix: "SHAREC", Words: []string{"SHARECNV"}},
+		"DEF CHL(A) CHLTYPE(SVRCONN) SHAREC": {Prefix: "SHAREC", Words: []string{"SHARECNV("}},
 		"DEF CHL(A) CHLTYPE(SVRCONN) XMI":    {Prefix: "XMI"},
 		"DEF QL(A) LIKE(B":                   {Prefix: "B", Names: "QLOCAL"},
 		"NOPE X":                             {Prefix: "X"},
