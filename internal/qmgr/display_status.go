@@ -143,10 +143,20 @@ func (x *exec) displayPubsub() *attr.Reply {
 			"SUBCOUNT": strconv.Itoa(m.topics.tree.SubCount()), "TPCOUNT": strconv.Itoa(m.topics.tree.Count())})
 	}
 	if p := qm.Get("PARENT"); !blank(p) && (typ == "ALL" || typ == "PARENT") {
-		// Hierarchies are not built: the relation is kept, and never gets further than this.
-		rows = append(rows, map[string]string{"TYPE": "PARENT", "QMNAME": p, "STATUS": "STARTING"})
+		rows = append(rows, map[string]string{"TYPE": "PARENT", "QMNAME": p, "STATUS": m.parentStatus(p)})
 	}
 	return orElse(x.showRows("PUBSUB", q, rows), failed(mqi.MQRCCF_NONE_FOUND, msgNotFound, m.opt.Name))
+}
+
+// parentStatus is the state of the relation to a parent. Hierarchies are not built, so no request is ever sent: at best
+// the relation rests; without a way to the parent it is in error.
+func (m *Manager) parentStatus(parent string) string {
+	for _, q := range []string{parent, m.qmgrDef().Get("DEFXMITQ")} {
+		if o := m.lookup(ClassQueue, q); o != nil && o.Def().Get("USAGE") == "XMITQ" {
+			return "INACTIVE"
+		}
+	}
+	return "ERROR"
 }
 
 // displayTpstatus runs DISPLAY TPSTATUS. Rows are made page by page while they are walked.

@@ -216,9 +216,10 @@ func (x *exec) alter() *attr.Reply {
 		return interrupted(err)
 	}
 	o = objs[0]
-	if old = o.Def(); old == nil {
-		return x.notFound(x.c.Name)
+	if r := x.stillThere(o); r != nil {
+		return r
 	}
+	old = o.Def()
 	d := old.clone()
 	x.apply(d, attrAlter)
 	if r := x.check(d, old, o); r != nil {
@@ -265,6 +266,19 @@ func (x *exec) existing(name string) (*Object, *attr.Reply) {
 	return o, nil
 }
 
+// stillThere looks again at an object that was found before it was latched: another command may have deleted it
+// meanwhile, or made one of another type under its name.
+func (x *exec) stillThere(o *Object) *attr.Reply {
+	d := o.Def()
+	switch {
+	case d == nil:
+		return x.notFound(o.Name)
+	case !kindFits(x.c.Kind, d.Kind):
+		return wrongType(o.Name, d.Kind, x.c.Kind)
+	}
+	return nil
+}
+
 // delete runs DELETE of every kind.
 func (x *exec) delete() *attr.Reply {
 	o, r := x.existingForDelete()
@@ -285,8 +299,9 @@ func (x *exec) delete() *attr.Reply {
 	if err != nil {
 		return interrupted(err)
 	}
-	if o = objs[0]; o.Def() == nil {
-		return x.notFound(x.c.Name)
+	o = objs[0]
+	if r := x.stillThere(o); r != nil {
+		return r
 	}
 	u := &unit{ok: x.success(o.Name)}
 	if r := x.checkDelete(u, o); r != nil {

@@ -184,7 +184,9 @@ func TestOtherObjects(t *testing.T) {
 		{cmd: "ALTER QMGR REPOS(A) REPOSNL(B)", id: "AMQ8203E"},
 		{cmd: "ALTER QMGR LOGGEREV(ENABLED)", id: "AMQ8518E"},
 		{cmd: "ALTER QMGR DEADQ(DLQ) IGQ(ENABLED)", show: "DISPLAY QMGR DEADQ IGQ", want: "QMNAME(QM1) DEADQ(DLQ) IGQ(ENABLED)"},
-		{cmd: "ALTER QMGR PARENT(HQ)", show: "DISPLAY PUBSUB TYPE(PARENT)", want: "QMNAME(HQ) TYPE(PARENT) STATUS(STARTING)"},
+		{cmd: "ALTER QMGR PARENT(HQ)", show: "DISPLAY PUBSUB TYPE(PARENT)", want: "QMNAME(HQ) TYPE(PARENT) STATUS(ERROR)"},
+		{cmd: "ALTER QMGR PARENT(QM1)", id: "AMQ8203E"},
+		{cmd: "DEFINE QLOCAL(HQ) USAGE(XMITQ)", show: "DISPLAY PUBSUB TYPE(PARENT)", want: "QMNAME(HQ) TYPE(PARENT) STATUS(INACTIVE)"},
 	})
 	for _, o := range r.m.list("*", ClassAuthinfo) {
 		if strings.Contains(strings.Join(o.Def().Vals, " "), "secret") {

@@ -170,6 +170,11 @@ DEFINE QLOCAL(A.BEFORE.TEMPLATE) MAXDEPTH(5000)
 			t.Errorf("exports differ with %+v:\n%s", o, firstDifference(first, second))
 		}
 	}
+	before := r.export(ExportOptions{All: true})
+	r.open()
+	if after := r.export(ExportOptions{All: true}); after != before {
+		t.Errorf("a restart changes definitions:\n%s", firstDifference(before, after))
+	}
 	if all := r.export(ExportOptions{All: true}); strings.Contains(all, "sha256:") {
 		t.Error("the export holds what is kept of a password")
 	}
