@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/qmgrd/qmgrd/internal/daemon"
+	"github.com/qmgrd/qmgrd/internal/paths"
+)
+
+// binDir holds both binaries as they are shipped: what these tests run are real processes.
+var binDir string
+
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "qmgrd-bin-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../qmgrd", "../runmqsc")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the binaries: %v\n%s", err, out)
+		return 1
+	}
+	binDir = dir
+	for _, v := range []string{"QMGRD_DATA", "QMGRD_QM", "MQ_QMGR_NAME", "STATE_DIRECTORY", "NOTIFY_SOCKET"} {
+		os.Unsetenv(v)
+	}
+	return m.Run()
+}
+
+// TestScripts runs what an operator would type: testdata/script.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		RequireExplicitExec: true,
+		Deadline:            time.Now().Add(2 * time.Minute),
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", binDir+string(os.PathListSeparator)+e.Getenv("PATH"))
+			data := filepath.Join(e.WorkDir, "d")
+			e.Setenv("QMGRD_DATA", data)
+			e.Defer(func() { killAll(data) })
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":     cmdCode,
+			"curlunix": cmdCurl,
+			"killqm":   cmdKill,
+			"signalqm": cmdSignal,
+			"waitfor":  cmdWaitFor,
+		},
+	})
+}
+
+// killAll ends what a script left running.
+func killAll(data string) {
+	list, err := daemon.Statuses(context.Background(), data)
+	if err != nil {
+		return
+	}
+	for _, st := range list {
+		if st.PID > 0 && strings.HasPrefix(st.Socket, data) {
+			_ = syscall.Kill(st.PID, syscall.SIGKILL) // gone already is fine
+		}
+	}
+}
+
+// cmdCode runs a program and wants its exit code: code 10 qmgrd get QM1 Q.
+func cmdCode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	var x *exec.ExitError
+	if errors.As(err, &x) {
+		got, err = x.ExitCode(), nil
+	}
+	ts.Check(err)
+	if got != want {
+		ts.Fatalf("%s ended with %d, want %d", args[1], got, want)
+	}
+}
+
+// cmdCurl sends a request over a manager's socket: curlunix QM METHOD PATH [-H 'name: value']... [@FILE|BODY]. It
+// prints the status, the ibm-* headers and the body.
+func cmdCurl(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: curlunix QM METHOD PATH [-H header]... [@FILE|BODY]")
+	}
+	sock := paths.Socket(ts.Getenv("QMGRD_DATA"), args[0])
+	var body []byte
+	h := http.Header{}
+	for i := 3; i < len(args); i++ {
+		switch {
+		case args[i] == "-H":
+			i++
+			k, v, _ := strings.Cut(args[i], ": ")
+			h.Set(k, v)
+		case strings.HasPrefix(args[i], "@"):
+			body = []byte(ts.ReadFile(args[i][1:]))
+		default:
+			body = []byte(args[i])
+		}
+	}
+	req, err := http.NewRequest(args[1], "http://qmgrd"+args[2], bytes.NewReader(body))
+	ts.Check(err)
+	req.Header = h
+	tr := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return paths.DialUnix(ctx, sock)
+	}}
+	resp, err := (&http.Client{Transport: tr}).Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	fmt.Fprintf(ts.Stdout(), "HTTP %d\n", resp.StatusCode)
+	var keys []string
+	for k := range resp.Header {
+		if strings.HasPrefix(strings.ToLower(k), "ibm-") {
+			keys = append(keys, k)
+		}
+	}
+	for k := range resp.Trailer {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		fmt.Fprintf(ts.Stdout(), "%s: %s\n", strings.ToLower(k), resp.Header.Get(k)+resp.Trailer.Get(k))
+	}
+	fmt.Fprintf(ts.Stdout(), "%s", b)
+}
+
+// cmdKill ends a manager as a crash does, and returns when it is gone.
+func cmdKill(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: killqm QM")
+	}
+	data := ts.Getenv("QMGRD_DATA")
+	st, err := daemon.StatusOf(context.Background(), data, args[0])
+	ts.Check(err)
+	if st.PID == 0 {
+		ts.Fatalf("%s is not running: %s", args[0], st.Status)
+	}
+	ts.Check(syscall.Kill(st.PID, syscall.SIGKILL))
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	ts.Check(daemon.WaitEnded(ctx, data, args[0]))
+}
+
+// cmdSignal sends a running manager INT or TERM.
+func cmdSignal(ts *testscript.TestScript, neg bool, args []string) {
+	sig, ok := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[args[len(args)-1]]
+	if neg || len(args) != 2 || !ok {
+		ts.Fatalf("usage: signalqm QM INT|TERM")
+	}
+	st, err := daemon.StatusOf(context.Background(), ts.Getenv("QMGRD_DATA"), args[0])
+	ts.Check(err)
+	if st.PID == 0 {
+		ts.Fatalf("%s is not running: %s", args[0], st.Status)
+	}
+	ts.Check(syscall.Kill(st.PID, sig))
+}
+
+// cmdWaitFor returns when a manager has a status: waitfor QM 'Ended normally'.
+func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitfor QM STATUS")
+	}
+	last := ""
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		st, err := daemon.StatusOf(context.Background(), ts.Getenv("QMGRD_DATA"), args[0])
+		if err == nil && st.Status == args[1] {
+			return
+		}
+		last = fmt.Sprint(st.Status, err)
+	}
+	ts.Fatalf("%s has not become %s: %s", args[0], args[1], last)
+}
+
+// statusJSON is what qmgrd status --json prints.
+func statusJSON(t *testing.T, data, qm string) daemonStatus {
+	t.Helper()
+	out, err := qmgrd(data, nil, "status", qm, "--json")
+	if err != nil {
+		t.Fatalf("status: %v", err)
+	}
+	var list []daemonStatus
+	if err := json.Unmarshal(out, &list); err != nil || len(list) != 1 {
+		t.Fatalf("status --json: %v: %s", err, out)
+	}
+	return list[0]
+}
+
+type daemonStatus struct {
+	Name, Status, Socket, HTTP string
+	PID                        int
+	Listeners                  []struct{ Name, Address string }
+}
+
+// qmgrd runs the binary with a data directory.
+func qmgrd(data string, stdin io.Reader, args ...string) ([]byte, error) {
+	return tool("qmgrd", data, stdin, args...)
+}
+
+func tool(name, data string, stdin io.Reader, args ...string) ([]byte, error) {
+	cmd := exec.Command(filepath.Join(binDir, name), args...)
+	cmd.Env = append(os.Environ(), "QMGRD_DATA="+data)
+	cmd.Stdin = stdin
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, stderr.String())
+	}
+	return out, err
+}
