@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/chzyer/readline"
+
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqsc"
 	"github.com/qmgrd/qmgrd/internal/paths"
@@ -59,7 +61,7 @@ func (s *session) run(ctx context.Context) int {
 		if s.f.user == "" {
 			s.in = file
 		} else {
-			s.in = &passwordFirst{first: bufio.NewReader(s.in), rest: file}
+			s.in = &passwordFirst{from: s.in, rest: file}
 		}
 	}
 	if s.f.verify {
@@ -222,6 +224,8 @@ func (s *session) broken(err error) int {
 	return exitNothing
 }
 
+const passwordPrompt = "Enter password: "
+
 // password asks for the password of -u, or reads the input's first line.
 func (s *session) password(tt lineReader) error {
 	if s.f.user == "" {
@@ -231,11 +235,17 @@ func (s *session) password(tt lineReader) error {
 	var err error
 	switch in := s.in.(type) {
 	case *passwordFirst:
-		pw, err = in.first.ReadString('\n')
 		s.in = in.rest
+		if isTerminal(in.from) {
+			var b []byte
+			b, err = readline.Password(passwordPrompt)
+			pw = string(b)
+			break
+		}
+		pw, err = bufio.NewReader(in.from).ReadString('\n')
 	default:
 		if tt != nil {
-			pw, err = tt.ReadPassword("Enter password: ")
+			pw, err = tt.ReadPassword(passwordPrompt)
 			break
 		}
 		br := bufio.NewReader(s.in)
@@ -251,8 +261,8 @@ func (s *session) password(tt lineReader) error {
 
 // passwordFirst is a script in a file whose password comes from the standard input.
 type passwordFirst struct {
-	first *bufio.Reader
-	rest  io.Reader
+	from io.Reader
+	rest io.Reader
 }
 
 func (p *passwordFirst) Read(b []byte) (int, error) { return p.rest.Read(b) }

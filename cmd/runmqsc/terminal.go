@@ -236,10 +236,14 @@ func (c *completer) Do(line []rune, pos int) ([][]rune, int) {
 	return out, n
 }
 
+func isTerminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	return ok && readline.IsTerminal(int(f.Fd()))
+}
+
 // openTerminal gives the terminal that in is, if it is one.
 func openTerminal(in io.Reader, out io.Writer, s *session) (lineReader, bool) {
-	f, ok := in.(*os.File)
-	if !ok || !readline.IsTerminal(int(f.Fd())) {
+	if !isTerminal(in) {
 		return nil, false
 	}
 	if os.Getenv("TERM") == "dumb" {
@@ -271,7 +275,13 @@ func historyFile() string {
 	if os.MkdirAll(dir, 0o700) != nil {
 		return ""
 	}
-	return filepath.Join(dir, "runmqsc_history")
+	name := filepath.Join(dir, "runmqsc_history")
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // readline would make it for all to read
+	if err != nil {
+		return ""
+	}
+	f.Close()
+	return name
 }
 
 // terminal edits lines.

@@ -32,6 +32,9 @@ func stores(verb string) bool { return verb == "DEFINE" || verb == "ALTER" || ve
 // kinds lists where the command's keywords have rows, the nearest first.
 func (c *checker) kinds() []attr.Kind {
 	cmd := c.cmd
+	if c.kindsOf == cmd.Kind && c.kindList != nil {
+		return c.kindList
+	}
 	out := []attr.Kind{attr.Kind(cmd.Verb + " " + cmd.Object), cmd.Kind}
 	switch {
 	case stores(cmd.Verb): // the kind alone decides
@@ -40,7 +43,8 @@ func (c *checker) kinds() []attr.Kind {
 	default:
 		out = append(out, attr.Kind(cmd.Object))
 	}
-	return append(out, common)
+	c.kindsOf, c.kindList = cmd.Kind, append(out, common)
+	return c.kindList
 }
 
 func isQueue(obj string) bool {

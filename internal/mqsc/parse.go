@@ -62,6 +62,9 @@ type checker struct {
 	cmd  *attr.Command
 	fold bool            // fold quoted words of enumerations: JSON has no unquoted ones
 	seen map[string]bool // canonical keywords so far
+
+	kindsOf  attr.Kind // kindList was made for
+	kindList []attr.Kind
 }
 
 func (c *checker) run() *SyntaxError {
