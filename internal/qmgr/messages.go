@@ -16,6 +16,7 @@ const (
 	msgWrongType        = "AMQ8207E" // object, its type, the type wanted
 	msgFixed            = "AMQ8208E" // attribute
 	msgTopicStrTaken    = "AMQ8211E" // topic string, topic object
+	msgBadSelector      = "AMQ8213E" // cause
 	msgConnameNeeded    = "AMQ8214E" // channel type
 	msgXmitqNeeded      = "AMQ8215E" // channel type
 	msgChannelExists    = "AMQ8226E" // channel

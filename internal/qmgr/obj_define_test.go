@@ -109,6 +109,7 @@ func TestTopicAndSubCommands(t *testing.T) {
 		{cmd: "DEFINE SUB(S2) TOPICOBJ(NONE) DEST(Q)", id: "AMQ8147E"},
 		{cmd: "DEFINE SUB(S2) TOPICSTR('x') DEST(Q) DESTCLAS(MANAGED)", id: "AMQ8203E"},
 		{cmd: "ALTER SUB(S) USERDATA('u')", show: "DISPLAY SUB(S) USERDATA", want: "SUBID(" + subIDOf(r, 2) + ") SUB(S) USERDATA(u)"},
+		{cmd: "DEFINE SUB(S2) TOPICSTR('x') DEST(Q) SELECTOR('a = ')", id: "AMQ8213E"},
 		{cmd: "DELETE SUB(NONE)", id: "AMQ8147E"},
 		{cmd: "CLEAR TOPICSTR('a/#') CLRTYPE(RETAINED)"},
 	})
@@ -226,7 +227,7 @@ func TestNotAuthorized(t *testing.T) {
 // Every message id used here has a text.
 func TestMessageTexts(t *testing.T) {
 	for _, id := range []string{msgUnexpected, msgNotAuthorized, msgInUse, msgNotEmpty, msgNotFound, msgExists, msgQuiescing,
-		msgNotBuilt, msgOtherPlatform, msgNeedsGroup, msgConflict, msgWrongType, msgFixed, msgTopicStrTaken, msgConnameNeeded,
+		msgNotBuilt, msgOtherPlatform, msgNeedsGroup, msgConflict, msgWrongType, msgFixed, msgTopicStrTaken, msgBadSelector, msgConnameNeeded,
 		msgXmitqNeeded, msgChannelExists, msgChannelNotFound, msgNoConnection, msgNoChannelStatus, msgLoggerEvents, msgNoQueueStatus,
 		msgAuthinfoNotFound, msgBadFilter, msgListenerActive, msgListenerIdle, msgServiceActive, msgServiceFailed, msgServiceIdle,
 		msgNoTopicStatus, msgNoSubStatus, msgNoAuthrec, msgUnknownEntity, msgChlauthExists, msgNoChlauth, msgNoApplStatus,

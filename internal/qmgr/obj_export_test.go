@@ -99,7 +99,7 @@ func TestExportRoundTrip(t *testing.T) {
 	r := newObjRig(t)
 	var script strings.Builder
 	must := map[string]string{"CONNAME": "host(1414)", "XMITQ": "X", "TOPICSTR": "some/topic", "DEST": "EXP.QLOCAL", "OCSPURL": "http://h",
-		"QDEPTHLO": "0"}
+		"QDEPTHLO": "0", "SELECTOR": "colour = 'blue' AND n > 3"}
 	kinds := 0
 	for _, k := range attr.Kinds() {
 		switch classOf(k) {

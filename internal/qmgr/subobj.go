@@ -3,6 +3,7 @@ package qmgr
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
+	"github.com/qmgrd/qmgrd/internal/pubsub/selector"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -95,6 +97,14 @@ func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
 	}
 	if err != nil {
 		return topicRefused(err, d.Name)
+	}
+	if _, err := selector.Parse(d.Get("SELECTOR")); err != nil {
+		rc := mqi.RC(mqi.MQRC_SELECTION_STRING_ERROR)
+		var e *selector.Error
+		if errors.As(err, &e) {
+			rc = mqi.RC(e.RC)
+		}
+		return failed(rc, msgBadSelector, err.Error())
 	}
 	if old != nil {
 		for _, k := range subFixed {
