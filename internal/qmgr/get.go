@@ -10,6 +10,10 @@ import (
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
+// maxPasses bounds how often a get without wait, that must look into messages, starts again because others came
+// meanwhile.
+const maxPasses = 100
+
 // getting is one MQGET on its way.
 type getting struct {
 	c                       *Conn
@@ -23,7 +27,9 @@ type getting struct {
 	until                   time.Time // end of the wait; zero: for ever
 	wantCCSID, wantEncoding int32
 	missedSlot              uint32
-	missed                  place // a message whose hash fitted but whose identifiers did not: go on behind it
+	seen                    uint64 // Queue.served when the search from the start began
+	passes                  int    // searches from the start
+	missed                  place  // a message whose hash fitted but whose identifiers did not: go on behind it
 }
 
 // found is a message chosen under the queue's lock.
@@ -160,6 +166,10 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 			return nil, nil, mqi.MQRC_NO_MSG_UNDER_CURSOR
 		}
 	default:
+		if !s.after.set {
+			g.seen = q.served
+			g.passes++
+		}
 		switch {
 		case s.after.set && q.slab.valid(g.missedSlot, s.after.seq):
 			s.from = g.missedSlot
@@ -172,6 +182,10 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	case slot != 0:
 		return g.choose(slot, s.now), nil, 0
 	case len(s.dead) > 0:
+		return nil, nil, 0
+	case g.missed.set && q.served != g.seen && (o&mqi.MQGMO_WAIT != 0 || g.passes < maxPasses):
+		// While messages were looked into one by one, another became visible, perhaps before the place reached.
+		g.missed = place{}
 		return nil, nil, 0
 	case o&mqi.MQGMO_WAIT == 0 || !g.until.IsZero() && !now.Before(g.until):
 		return nil, nil, mqi.MQRC_NO_MSG_AVAILABLE
@@ -362,6 +376,7 @@ func (g *getting) giveUp(f *found, claimed bool) {
 	defer q.mu.Unlock()
 	if claimed {
 		q.unclaim(f.slot)
+		g.seen++ // the message served just now is no news
 		return
 	}
 	if !g.browse || !q.slab.valid(f.slot, f.e.seq) {

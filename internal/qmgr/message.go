@@ -117,15 +117,19 @@ func withBackout(head []byte, n int32) []byte {
 	return c
 }
 
-// hashID makes the 32 bits an index entry keeps of an identifier (FNV-1a over its eight-byte words).
+// hashID makes the 32 bits an index entry keeps of an identifier. Every eight bytes are mixed in with the finaliser of
+// MurmurHash3, so that identifiers that differ in a counter only are spread well.
 func hashID(id *mqi.ID) uint32 {
-	h := uint64(14695981039346656037)
+	var h uint64
 	for i := 0; i < len(id); i += 8 {
 		h ^= binary.LittleEndian.Uint64(id[i:])
-		h *= 1099511628211
-		h ^= h >> 29
+		h ^= h >> 33
+		h *= 0xff51afd7ed558ccd
+		h ^= h >> 33
+		h *= 0xc4ceb9fe1a85ec53
+		h ^= h >> 33
 	}
-	return uint32(h>>32) ^ uint32(h)
+	return uint32(h)
 }
 
 // expiryAt returns the moment a message with this Expiry ends, 0 for never.

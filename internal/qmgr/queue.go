@@ -28,6 +28,7 @@ type Queue struct {
 	byMsg   *idIndex
 	byCor   *idIndex
 	wait    waiters
+	served  uint64 // counts messages that became visible
 	handles map[*handle]struct{}
 	in, out int
 	excl    bool

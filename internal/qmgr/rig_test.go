@@ -28,7 +28,6 @@ type rig struct {
 	log   bytes.Buffer
 	m     *Manager
 	c     *Conn
-	qids  store.QID
 	fault *faultStore
 }
 
@@ -37,7 +36,7 @@ func newRig(t testing.TB) *rig { return startRig(t, "") }
 func newBoltRig(t testing.TB) *rig { return startRig(t, filepath.Join(t.TempDir(), "QM1")) }
 
 func startRig(t testing.TB, dir string) *rig {
-	r := &rig{t: t, dir: dir, clk: clock.NewFake(time.Date(2026, 3, 4, 5, 6, 7, 80e6, time.UTC)), qids: 100}
+	r := &rig{t: t, dir: dir, clk: clock.NewFake(time.Date(2026, 3, 4, 5, 6, 7, 80e6, time.UTC))}
 	r.st = store.OpenMem()
 	if dir != "" {
 		r.st = r.openBolt()
@@ -117,8 +116,7 @@ func (r *rig) write(kind attr.Kind, name string, kv ...string) (*Def, store.QID)
 	}
 	var id store.QID
 	if kind == "QLOCAL" {
-		r.qids++
-		id = r.qids
+		id = r.m.newQID()
 	}
 	var tx store.Tx
 	tx.Set(tableOf(classOf(kind)), storeKey(classOf(kind), name), d.encode(id))
@@ -224,8 +222,14 @@ func (r *rig) get(c *Conn, h Handle, opts int32, change ...func(*mqi.MD, *mqi.GM
 	return s, md
 }
 
+// fataler is what testing.TB and rapid.T share.
+type fataler interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // wantRC fails unless err carries the reason code (0: no error).
-func wantRC(t testing.TB, err error, rc mqi.RC) {
+func wantRC(t fataler, err error, rc mqi.RC) {
 	t.Helper()
 	if _, got := mqi.Reason(err); got != rc {
 		t.Fatalf("reason %d, want %d (%v)", got, rc, err)

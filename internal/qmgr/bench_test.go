@@ -1,0 +1,105 @@
+package qmgr
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+func benchPutGet(b *testing.B, r *rig, change ...func(*mqi.MD)) {
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	body := make([]byte, 1024)
+	b.SetBytes(1024)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := 0; i < b.N; i++ {
+		md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+		for _, f := range change {
+			f(&md)
+		}
+		if err := r.c.Put(bg, h, &md, &pmo, body); err != nil {
+			b.Fatal(err)
+		}
+		gmo := mqi.DefaultGMO()
+		md = mqi.DefaultMD()
+		if _, _, err := r.c.Get(bg, h, &md, &gmo, 1024); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPutGetMemory(b *testing.B) { benchPutGet(b, newRig(b)) }
+
+func BenchmarkPutGetNonpersistent(b *testing.B) { benchPutGet(b, newBoltRig(b)) }
+
+func BenchmarkPutGetPersistent(b *testing.B) { benchPutGet(b, newBoltRig(b), persistent) }
+
+// BenchmarkPutPersistentParallel shows what group commit brings: many connections share syncs.
+func BenchmarkPutPersistentParallel(b *testing.B) {
+	r := newBoltRig(b)
+	r.define("QLOCAL", "Q", "MAXDEPTH", "999999999")
+	body := make([]byte, 1024)
+	b.SetParallelism(32)
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		c := r.connect()
+		h := r.openQ(c, "Q", inOut)
+		for pb.Next() {
+			md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+			md.Persistence = mqi.MQPER_PERSISTENT
+			if err := c.Put(bg, h, &md, &pmo, body); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+}
+
+// BenchmarkGetByCorrelID gets from a queue a million messages deep and puts back.
+func BenchmarkGetByCorrelID(b *testing.B) {
+	r := newRig(b)
+	r.define("QLOCAL", "Q", "MAXDEPTH", "999999999")
+	h := r.openQ(r.c, "Q", inOut)
+	const deep = 1000000
+	cor := func(i int) (id mqi.ID) {
+		copy(id[:], fmt.Sprintf("%024d", i))
+		return id
+	}
+	for i := 0; i < deep; i++ {
+		r.put(r.c, h, "x", 0, func(md *mqi.MD) { md.CorrelID = cor(i) })
+	}
+	get := func(i int) {
+		if _, _, err := tryGet(r.c, h, 0, func(md *mqi.MD, _ *mqi.GMO) { md.CorrelID = cor(i) }); err != nil {
+			b.Fatal(err)
+		}
+	}
+	get(0)
+	r.put(r.c, h, "x", 0, func(md *mqi.MD) { md.CorrelID = cor(0) })
+	b.ResetTimer()
+	for n := 0; n < b.N; n++ {
+		i := n * 7919 % deep
+		get(i)
+		r.put(r.c, h, "x", 0, func(md *mqi.MD) { md.CorrelID = cor(i) })
+	}
+}
+
+// BenchmarkEntry reports what a message costs in the queue's own memory.
+func BenchmarkEntry(b *testing.B) {
+	r := newRig(b)
+	q := r.define("QLOCAL", "Q", "MAXDEPTH", "999999999").Queue
+	var before, after goruntime.MemStats
+	goruntime.GC()
+	goruntime.ReadMemStats(&before)
+	const n = 200000
+	for i := 0; i < n; i++ {
+		if _, _, rc := q.reserve(&newMsg{size: 1}); rc != 0 {
+			b.Fatal(rc)
+		}
+	}
+	goruntime.GC()
+	goruntime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/message")
+}
