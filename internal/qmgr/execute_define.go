@@ -83,7 +83,7 @@ func (m *Manager) putObject(u *unit, o *Object, d *Def) {
 		id, fresh = m.newQID(), true
 	}
 	if record {
-		u.tx.Set(tableOf(o.Class), storeKey(o.Class, o.Name), d.encode(id))
+		u.tx.Set(tableOf(o.Class), storeKey(o.Class, o.Name), m.portable(d).encode(id))
 	}
 	u.onSwap(func() { m.swapDef(o, d, id, fresh) })
 }

@@ -165,6 +165,7 @@ func (m *Manager) loadObjects() error {
 			if err != nil {
 				return fmt.Errorf("%q: %w", k, err)
 			}
+			m.atHome(d)
 			o := &Object{Class: class, Name: name}
 			o.def.Store(d)
 			m.insertLocked(o)

@@ -230,3 +230,17 @@ func FuzzDecodeDef(f *testing.F) {
 		}
 	})
 }
+
+// The data directory may be elsewhere at every start; what follows from it goes along.
+func TestMovedDirectory(t *testing.T) {
+	r := newObjRig(t)
+	r.want("DISPLAY QMGR SSLKEYR", "QMNAME(QM1) SSLKEYR(/data/QM1/ssl/key)")
+	r.ok("ALTER QMGR DESCR('x')")
+	r.opt.Dir = "/moved"
+	r.open()
+	r.want("DISPLAY QMGR SSLKEYR", "QMNAME(QM1) SSLKEYR(/moved/ssl/key)")
+	r.ok("ALTER QMGR SSLKEYR('/my/key')")
+	r.opt.Dir = "/again"
+	r.open()
+	r.want("DISPLAY QMGR SSLKEYR", "QMNAME(QM1) SSLKEYR(/my/key)")
+}

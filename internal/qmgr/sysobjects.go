@@ -94,6 +94,27 @@ func newQmgrValue(m *Manager, k string) string {
 	return ""
 }
 
+// keyReposAtHome is how the key repository in the data directory is stored: the directory may be moved, and a new
+// queue manager is made in a place that is not its last.
+const keyReposAtHome = "+MQ_Q_MGR_DATA_PATH+/ssl/key"
+
+// atHome puts the data directory of this run into a definition that was read.
+func (m *Manager) atHome(d *Def) {
+	if d.Kind == "QMGR" && d.Get("SSLKEYR") == keyReposAtHome {
+		d.set("SSLKEYR", newQmgrValue(m, "SSLKEYR"))
+	}
+}
+
+// portable is a definition as it is stored.
+func (m *Manager) portable(d *Def) *Def {
+	if d.Kind != "QMGR" || m.opt.Dir == "" || d.Get("SSLKEYR") != newQmgrValue(m, "SSLKEYR") {
+		return d
+	}
+	c := d.clone()
+	c.set("SSLKEYR", keyReposAtHome)
+	return c
+}
+
 // systemDef is a SYSTEM object as a new queue manager has it.
 func systemDef(s attr.SystemObject) (*Def, error) {
 	d, err := newDef(s.Kind, s.Name)
