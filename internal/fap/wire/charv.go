@@ -49,8 +49,8 @@ func (a *stringArea) read(v charv) string {
 		}
 	}
 	p := d.b[a.base+int(v.off) : a.base+end]
-	if n := len(p); t.wide == nil && p[n-1] == 0 { // a C string's end
-		p = p[:n-1]
+	for t.wide == nil && len(p) > 0 && p[len(p)-1] == 0 { // a C string's end
+		p = p[:len(p)-1]
 	}
 	return t.Decode(p)
 }

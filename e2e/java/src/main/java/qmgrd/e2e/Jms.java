@@ -240,9 +240,9 @@ public final class Jms {
             c.start();
             Session t = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
             t.createProducer(t.createQueue("queue:///Q2")).send(t.createTextMessage("b"));
-            same("two b", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            same("two b", String.valueOf(got.poll(20, TimeUnit.SECONDS)));
             t.createProducer(queue(t)).send(t.createTextMessage("a"));
-            same("one a", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            same("one a", String.valueOf(got.poll(20, TimeUnit.SECONDS)));
         }
     }
 
