@@ -106,7 +106,7 @@ func (x *exec) submit(u *unit) *attr.Reply {
 // settle returns when the outcome is known and in force, or ctx has ended.
 func (p *Pending) settle(ctx context.Context) error {
 	select {
-	case <-p.ready:
+	case <-p.ready: // also with a ctx that has ended
 	default:
 		select {
 		case <-p.ready:

@@ -42,6 +42,7 @@ func (x *exec) define() *attr.Reply {
 	} else {
 		d.set("CRDATE", old.Get("CRDATE"))
 		d.set("CRTIME", old.Get("CRTIME"))
+		d.set("DEFTYPE", defTypeOf(old, d))
 		d.stampAltered(now)
 	}
 	u := &unit{ok: x.success(c.Name)}
@@ -50,6 +51,14 @@ func (x *exec) define() *attr.Reply {
 		return r
 	}
 	return x.submit(u)
+}
+
+// defTypeOf keeps a dynamic queue dynamic when it is replaced; models say their DEFTYPE themselves.
+func defTypeOf(old, d *Def) string {
+	if d.Kind == "QLOCAL" {
+		return old.Get("DEFTYPE")
+	}
+	return d.Get("DEFTYPE")
 }
 
 // cancel undoes what was reserved for a unit that is not submitted after all.

@@ -131,6 +131,7 @@ func TestDynamicQueueRecords(t *testing.T) {
 		if _, err := r.m.createDynamic(context.Background(), model, "D."+typ, typ, admin); !reasonIs(err, mqi.MQRC_OBJECT_ALREADY_EXISTS) {
 			t.Errorf("second %s: %v", o.Name, err)
 		}
+		r.ok("DEFINE QLOCAL(D." + typ + ") REPLACE")
 		r.ok("ALTER QLOCAL(D." + typ + ") MAXDEPTH(18)")
 	}
 	r.open()
