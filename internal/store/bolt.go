@@ -14,8 +14,8 @@ import (
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
-// Open opens or creates the store of a queue manager.
-func Open(o Options) (Store, error) { return OpenBolt(o) }
+// Open opens or creates the store of a queue manager: the log store. A store that OpenBolt made is taken over.
+func Open(o Options) (Store, error) { return OpenLog(o) }
 
 // OpenBolt opens implementation A: bbolt with group commit, no log. It is the model that the log store is compared
 // with, and small enough to be right.
@@ -56,7 +56,7 @@ type base struct {
 
 func openBase(o Options, format int) (_ *base, err error) {
 	if !o.ReadOnly {
-		if err := o.FS.MkdirAll(o.Dir, 0o700); err != nil {
+		if err := mkdirDurable(o.FS, o.Dir); err != nil {
 			return nil, fmt.Errorf("store: make %s: %w", o.Dir, err)
 		}
 	}
@@ -115,7 +115,7 @@ func (b *base) prepareDir(format int) error {
 	}
 	if format == formatLog && have < format {
 		for _, sub := range []string{"log", "big"} {
-			if err := fsys.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
+			if err := mkdirDurable(fsys, filepath.Join(dir, sub)); err != nil {
 				return fmt.Errorf("store: make %s: %w", filepath.Join(dir, sub), err)
 			}
 		}

@@ -15,8 +15,10 @@ import (
 // transactions of at most ckptBytes, the place in the log with the last one; then the segments before that place are
 // deleted. Applying a part twice is harmless, so a crash at any moment leaves a state that the log completes.
 
+// ckptBytes bounds a transaction of the state file; tests make it small.
+var ckptBytes = 8 << 20
+
 const (
-	ckptBytes = 8 << 20
 	ckptOps   = 50_000
 	markEvery = time.Second // at most so long an acknowledged frame has no later one that vouches for it
 )

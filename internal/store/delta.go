@@ -27,6 +27,10 @@ type genEntry struct {
 }
 
 type generation struct {
+	// recovered: it was replayed from the log, and a checkpoint that a crash cut short may have written a part of it
+	// to the state file. So whatever is removed from it needs a tombstone.
+	recovered bool
+
 	queues map[QID]*genQueue
 	tables map[Table]map[string]genEntry
 }
@@ -46,9 +50,8 @@ func (g *generation) queue(q QID) *genQueue {
 	return gq
 }
 
-// apply plays an intent. With replay true a removed message gets a tombstone though it was put in this generation:
-// a checkpoint cut short may have written it to the state file.
-func (g *generation) apply(o *logOp, replay bool) {
+// apply plays an intent.
+func (g *generation) apply(o *logOp) {
 	switch o.kind {
 	case opPut:
 		gq := g.queue(o.q)
@@ -60,7 +63,7 @@ func (g *generation) apply(o *logOp, replay bool) {
 		_, mine := gq.msgs[o.s]
 		delete(gq.msgs, o.s)
 		delete(gq.heads, o.s)
-		if !mine || replay {
+		if !mine || g.recovered {
 			gq.removed[o.s] = struct{}{}
 		}
 	case opHead:
@@ -97,7 +100,7 @@ func (d *delta) apply(ops []logOp) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range ops {
-		d.cur.apply(&ops[i], false)
+		d.cur.apply(&ops[i])
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
@@ -48,10 +47,7 @@ func readFormat(fsys vfs.FS, dir string) (int, error) {
 func formatText(n int) string { return fmt.Sprintf("%s %d\n", formatWord, n) }
 
 func writeFormat(fsys vfs.FS, dir string, n int) error {
-	if err := fsys.MkdirAll(filepath.Join(dir, "meta"), 0o700); err != nil {
-		return err
-	}
-	if err := fsys.SyncDir(dir); err != nil {
+	if err := mkdirDurable(fsys, filepath.Join(dir, "meta")); err != nil {
 		return err
 	}
 	return writeFileAtomic(fsys, formatPath(dir), []byte(formatText(n)))
@@ -125,13 +121,30 @@ func writeFileAtomic(fsys vfs.FS, name string, b []byte) error {
 	return err
 }
 
+// mkdirDurable makes a directory, and those above it, that a power cut does not take away.
+func mkdirDurable(fsys vfs.FS, dir string) error {
+	if ok, err := exists(fsys, dir); ok || err != nil {
+		return err
+	}
+	up := filepath.Dir(dir)
+	if up != dir {
+		if err := mkdirDurable(fsys, up); err != nil {
+			return err
+		}
+	}
+	if err := fsys.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return fsys.SyncDir(up)
+}
+
 // exists tells a missing file from one that cannot be looked at.
 func exists(fsys vfs.FS, name string) (bool, error) {
 	_, err := fsys.Stat(name)
 	if err == nil {
 		return true, nil
 	}
-	if errors.Is(err, fs.ErrNotExist) || strings.HasSuffix(err.Error(), "not exist") {
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return false, err

@@ -129,9 +129,10 @@ func (s *logStore) recover() error {
 	if s.opt.ReadOnly {
 		flag = os.O_RDONLY
 	}
+	s.delta.cur.recovered = true
 	rep := &replayer{apply: func(ops []logOp) {
 		for i := range ops {
-			s.delta.cur.apply(&ops[i], true)
+			s.delta.cur.apply(&ops[i])
 		}
 	}}
 	sc := &scanner{files: s.files, flag: flag, visit: rep.visit}

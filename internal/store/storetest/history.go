@@ -246,3 +246,19 @@ func (h *History) compare(s store.Store, locs map[msgID]store.Loc) error {
 	}
 	return nil
 }
+
+// ComparePersistent is Compare for a store that came up after a crash: nonpersistent messages may be there or not,
+// but never others than the model knows.
+func (h *History) ComparePersistent(s store.Store) error {
+	c := h.Clone()
+	seen := map[msgID]bool{}
+	if err := s.Live(func(l store.Live) error { seen[msgID{l.Q, l.S}] = true; return nil }); err != nil {
+		return err
+	}
+	for id, m := range h.msgs {
+		if !m.persistent && !seen[id] {
+			delete(c.msgs, id)
+		}
+	}
+	return c.Compare(s)
+}

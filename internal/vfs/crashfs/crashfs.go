@@ -421,7 +421,7 @@ func (d *FS) Crash(keep Keep, seed uint64, scratch string) (*FS, error) {
 	}
 	sort.Strings(paths) // the random choices must not depend on the map's order
 	for _, p := range paths {
-		if dir := filepath.Dir(p); names[dir] == nil && dir != "/" && dir != "." {
+		if dir := filepath.Dir(p); out.now[dir] == nil && dir != "/" && dir != "." {
 			continue // its directory never became durable
 		}
 		n, err := c.node(names[p], out)
