@@ -156,6 +156,8 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	switch {
 	case q.dead:
 		return nil, nil, mqi.MQRC_Q_DELETED
+	case q.damaged:
+		return nil, nil, mqi.MQRC_OBJECT_DAMAGED
 	case q.cfg.Load().getInhibited:
 		return nil, nil, mqi.MQRC_GET_INHIBITED
 	}

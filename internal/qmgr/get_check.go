@@ -83,7 +83,7 @@ func (h *handle) unmark(gmo *mqi.GMO) (done bool, warn, fail mqi.RC) {
 	case o&(mqi.MQGMO_UNMARK_BROWSE_HANDLE|mqi.MQGMO_UNMARK_BROWSE_CO_OP) == 0:
 		return false, 0, 0
 	}
-	slot := h.cur.slot
+	var slot uint32
 	if gmo.Version >= 3 && gmo.MatchOptions&mqi.MQMO_MATCH_MSG_TOKEN != 0 {
 		s, seq := splitToken(gmo.MsgToken, q.qid)
 		if slot = s; !q.slab.valid(s, seq) {

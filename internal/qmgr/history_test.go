@@ -189,6 +189,7 @@ func (h *history) step() {
 		if got := h.depth(fmt.Sprint("Q", i)); got != q.depth() {
 			rt.Fatalf("depth of Q%d is %d, want %d", i, got, q.depth())
 		}
+		checkQueue(rt, h.m.lookup(ClassQueue, fmt.Sprint("Q", i)).Queue)
 	}
 }
 
@@ -216,6 +217,17 @@ func runHistory(t *testing.T, rt *rapid.T, dir string, steps int) {
 	r.define("QLOCAL", "Q1", "MSGDLVSQ", "FIFO")
 	r.define("QLOCAL", "Q2", "NPMCLASS", "HIGH")
 	h.reopen()
+	if dir == "" && rapid.Bool().Draw(rt, "deep") { // deep enough for the indexes
+		for i := 0; i < indexFrom+10; i++ {
+			h.n++
+			m := &modelMsg{text: fmt.Sprint(h.n), seq: h.n, cor: byte(i%3 + 1), prio: i % 10, putter: noConn, getter: noConn}
+			for qi, q := range h.queues {
+				h.put(h.c, h.handles[0][qi], m.text, 0, func(md *mqi.MD) { md.Priority, md.CorrelID[0] = int32(m.prio), m.cor })
+				c := *m
+				q.add(&c)
+			}
+		}
+	}
 	for i := 0; i < steps; i++ {
 		h.step()
 	}

@@ -29,6 +29,7 @@ type Queue struct {
 	byCor   *idIndex
 	wait    waiters
 	served  uint64 // counts messages that became visible
+	damaged bool   // a message could not be read at start: every verb answers 2101
 	handles map[*handle]struct{}
 	in, out int
 	excl    bool
@@ -43,8 +44,12 @@ type Queue struct {
 	stats queueStats
 }
 
-// list is a doubly linked list through the slab.
-type list struct{ head, tail uint32 }
+// list is a doubly linked list through the slab. All entries before first are hidden (taken, or not committed), so
+// that a get needn't walk over them each time; with none set all entries are. first 0 and not none: nothing is known.
+type list struct {
+	head, tail, first uint32
+	none              bool
+}
 
 // coopMark is a mark of the cooperating browsers.
 type coopMark struct {
@@ -103,6 +108,8 @@ func (q *Queue) reserve(n *newMsg) (slot uint32, seq store.Seq, rc mqi.RC) {
 	switch {
 	case q.dead:
 		return 0, 0, mqi.MQRC_Q_DELETED
+	case q.damaged:
+		return 0, 0, mqi.MQRC_OBJECT_DAMAGED
 	case cfg.putInhibited:
 		return 0, 0, mqi.MQRC_PUT_INHIBITED
 	case q.depthLocked() >= cfg.maxDepth:
@@ -163,6 +170,9 @@ func (q *Queue) unlink(slot uint32) {
 		delete(q.coop, slot)
 	}
 	l := &q.lists[e.prio]
+	if l.first == slot {
+		l.first, l.none = e.next, e.next == 0
+	}
 	if e.prev != 0 {
 		q.slab.at(e.prev).next = e.next
 	} else {
@@ -231,6 +241,29 @@ func (q *Queue) remove(slot uint32) {
 	q.unlink(slot)
 }
 
+// unhidden keeps what is known of the list true when an entry becomes visible.
+func (l *list) unhidden(q *Queue, slot uint32, e *entry) {
+	if l.none || l.first != 0 && e.seq < q.slab.at(l.first).seq {
+		l.first, l.none = slot, false
+	}
+}
+
+// start is the first entry that may be visible.
+func (l *list) start(q *Queue) uint32 {
+	if l.none {
+		return 0
+	}
+	s := l.first
+	if s == 0 {
+		s = l.head
+	}
+	for s != 0 && q.slab.at(s).flags&hidden != 0 {
+		s = q.slab.at(s).next
+	}
+	l.first, l.none = s, s == 0
+	return s
+}
+
 func (q *Queue) depthLocked() int { return q.slab.used - q.got }
 
 // depth is CURDEPTH: committed and uncommitted puts, without what units of work have taken.
@@ -289,9 +322,6 @@ func (q *Queue) deletedLocked() {
 		return true
 	})
 }
-
-// forceChanged makes the handles answer 2041 from now on.
-func (q *Queue) forceChanged() { q.m.forceChanged(q.obj) }
 
 // each walks all entries in delivery order until fn says false; fn may unlink the entry.
 func (q *Queue) each(fn func(slot uint32, e *entry) bool) {

@@ -77,7 +77,7 @@ func (q *Queue) walk(s *search) uint32 {
 		top = int(s.after.prio)
 	}
 	for p := top; p >= 0; p-- {
-		slot := q.lists[p].head
+		slot := q.lists[p].start(q)
 		if s.from != 0 && p == top {
 			slot = q.slab.at(s.from).next
 		}

@@ -3,7 +3,6 @@ package qmgr
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -69,8 +68,11 @@ func (m *Manager) loadMessages() error {
 			q = o.Queue
 		}
 		h, err := decodeHead(l.Head)
-		if err != nil {
-			return fmt.Errorf("message %d of queue %s: %w", l.S, q.obj.Name, err)
+		if err != nil { // the queue is damaged; the others are served
+			q.damaged = true
+			m.opt.Log.Error().Err(err).Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).Uint64("message", uint64(l.S)).
+				Msg("queue is damaged: a message cannot be read. delete the queue and define it again")
+			return nil
 		}
 		q.load(&l, h)
 		return nil

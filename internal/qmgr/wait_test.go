@@ -290,6 +290,7 @@ func TestConcurrent(t *testing.T) {
 			note(got, s)
 		}
 		q := r.m.lookup(ClassQueue, fmt.Sprint("Q", i)).Queue
+		checkQueue(t, q)
 		if q.depth() != 0 || q.uncommitted() || q.got != 0 {
 			t.Errorf("Q%d: depth %d, uncommitted %d, got %d", i, q.depth(), q.uncom, q.got)
 		}

@@ -147,7 +147,10 @@ func (s *waiters) endIf(cond func(*waiter) bool, r waitResult) {
 // its MsgId or CorrelId come first.
 func (q *Queue) serve(slot uint32) {
 	e := q.slab.at(slot)
-	q.served++
+	if e.flags&hidden == 0 {
+		q.served++
+		q.lists[e.prio].unhidden(q, slot, e)
+	}
 	if q.wait.n == 0 || e.flags&hidden != 0 {
 		return
 	}
