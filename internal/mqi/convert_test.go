@@ -1,0 +1,215 @@
+package mqi
+
+import (
+	"bytes"
+	"testing"
+)
+
+var (
+	big819    = Coding{MQENC_NORMAL, 819}
+	little37  = Coding{MQENC_REVERSED, 37}
+	native    = Coding{MQENC_NATIVE, 1208}
+	bigUTF16  = Coding{MQENC_NORMAL, 1200}
+	littleU16 = Coding{MQENC_REVERSED, 1200}
+)
+
+func mdOf(format string, c Coding) MD {
+	m := DefaultMD()
+	m.Format, m.Encoding, m.CodedCharSetID = format, c.Encoding, c.CCSID
+	return m
+}
+
+func TestConvertStrings(t *testing.T) {
+	for _, x := range []struct {
+		name     string
+		from, to Coding
+		format   string
+		in, want string
+		room     int
+		rc       RC
+	}{
+		{"to UTF-8", big819, native, MQFMT_STRING, "\xe4b", "äb", -1, 0},
+		{"to EBCDIC", native, little37, MQFMT_STRING, "A1", "\xc1\xf1", -1, 0},
+		{"EBCDIC line end", little37, native, MQFMT_STRING, "\xc1\x15", "A\n", -1, 0},
+		{"to UTF-16 big", native, bigUTF16, MQFMT_STRING, "ä", "\x00\xe4", -1, 0},
+		{"to UTF-16 little", native, littleU16, MQFMT_STRING, "ä", "\xe4\x00", -1, 0},
+		{"UTF-16 swaps", bigUTF16, littleU16, MQFMT_STRING, "\x00a", "a\x00", -1, 0},
+		{"CCSID 0 is the queue manager's", big819, Coding{MQENC_NATIVE, 0}, MQFMT_STRING, "\xe4", "ä", -1, 0},
+		{"same", big819, big819, MQFMT_STRING, "\xe4", "\xe4", -1, 0},
+		{"bytes stay, the encoding changes", big819, Coding{MQENC_NATIVE, 819}, MQFMT_STRING, "\xe4", "\xe4", -1, 0},
+		{"no format, same", big819, big819, MQFMT_NONE, "\xe4", "\xe4", -1, 0},
+		{"2110 no format", big819, native, MQFMT_NONE, "a", "a", -1, MQRC_FORMAT_ERROR},
+		{"2110 own format", big819, native, "MYFMT", "a", "a", -1, MQRC_FORMAT_ERROR},
+		{"2111", Coding{MQENC_NORMAL, 99}, native, MQFMT_STRING, "a", "a", -1, MQRC_SOURCE_CCSID_ERROR},
+		{"2115", big819, Coding{MQENC_NORMAL, 99}, MQFMT_STRING, "a", "a", -1, MQRC_TARGET_CCSID_ERROR},
+		{"2112", Coding{0, 1200}, native, MQFMT_STRING, "\x00a", "\x00a", -1, MQRC_SOURCE_INTEGER_ENC_ERROR},
+		{"2116", native, Coding{0, 1200}, MQFMT_STRING, "a", "a", -1, MQRC_TARGET_INTEGER_ENC_ERROR},
+		{"2119", native, big819, MQFMT_STRING, "\xff", "\xff", -1, MQRC_NOT_CONVERTED},
+		{"2120", big819, native, MQFMT_STRING, "\xe4\xe4", "\xe4\xe4", 3, MQRC_CONVERTED_MSG_TOO_BIG},
+		{"fits exactly", big819, native, MQFMT_STRING, "\xe4\xe4", "ää", 4, 0},
+		{"empty", big819, native, MQFMT_NONE, "", "", -1, 0},
+	} {
+		m := mdOf(x.format, x.from)
+		got, rc := Convert(&m, []byte(x.in), x.to, x.room)
+		if string(got) != x.want || rc != x.rc {
+			t.Errorf("%s: %q %d, want %q %d", x.name, got, rc, x.want, x.rc)
+		}
+		want := x.to
+		if want.CCSID == 0 {
+			want.CCSID = DefaultCCSID
+		}
+		if x.rc != 0 {
+			want = x.from
+		}
+		if is := (Coding{m.Encoding, m.CodedCharSetID}); is != want {
+			t.Errorf("%s: the descriptor says %v, want %v", x.name, is, want)
+		}
+	}
+}
+
+// TestConvertChain: transmission queue header, dead-letter header, MQRFH2, text: each part from its own coding.
+func TestConvertChain(t *testing.T) {
+	text := Coding{MQENC_NORMAL, 850}
+	rfh := RFH2{Encoding: text.Encoding, CodedCharSetID: text.CCSID, Format: MQFMT_STRING, NameValueCCSID: 1200,
+		Folders: []string{"<usr><a>ä</a></usr>"}}
+	body := []byte("\x84rger")
+	body = append(must(rfh.Append(nil, native)), body...)
+	dlh := DLH{Reason: 2053, DestQName: "A.Q", Encoding: native.Encoding, CodedCharSetID: native.CCSID, Format: MQFMT_RF_HEADER_2}
+	body = append(must(dlh.Append(nil, little37)), body...)
+	inner := filledMD(1)
+	inner.Format, inner.Encoding, inner.CodedCharSetID = MQFMT_DEAD_LETTER_HEADER, little37.Encoding, little37.CCSID
+	xqh := XQH{"FAR.Q", "FAR", inner}
+	body = append(must(xqh.Append(nil, big819)), body...)
+
+	md := mdOf(MQFMT_XMIT_Q_HEADER, big819)
+	got, rc := Convert(&md, body, native, -1)
+	if rc != 0 || md.Encoding != native.Encoding || md.CodedCharSetID != native.CCSID {
+		t.Fatalf("%d %+v", rc, md)
+	}
+	x, rest, err := ParseXQH(got, native)
+	if err != nil || x.RemoteQName != "FAR.Q" || x.MD.CodedCharSetID != 1208 || x.MD.MsgID != inner.MsgID {
+		t.Fatalf("%+v %v", x, err)
+	}
+	d, rest, err := ParseDLH(rest, native)
+	if err != nil || d.DestQName != "A.Q" || d.CodedCharSetID != 1208 || d.Encoding != MQENC_NATIVE {
+		t.Fatalf("%+v %v", d, err)
+	}
+	r, rest, err := ParseRFH2(rest, native)
+	if err != nil || r.NameValueCCSID != 1200 || r.Folders[0] != "<usr><a>ä</a></usr>" || r.CodedCharSetID != 1208 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	if string(rest) != "ärger" {
+		t.Errorf("%q", rest)
+	}
+}
+
+// TestConvertPartly: what cannot be converted stays, and the header before it says what it is in.
+func TestConvertPartly(t *testing.T) {
+	dlh := DLH{DestQName: "A.Q", Encoding: MQENC_NORMAL, CodedCharSetID: MQCCSI_INHERIT, Format: MQFMT_NONE}
+	body := append(must(dlh.Append(nil, little37)), 1, 2, 3)
+	md := mdOf(MQFMT_DEAD_LETTER_HEADER, little37)
+	got, rc := Convert(&md, body, native, -1)
+	if rc != MQRC_FORMAT_ERROR || md.CodedCharSetID != 1208 {
+		t.Fatalf("%d %+v", rc, md)
+	}
+	d, rest, err := ParseDLH(got, native)
+	if err != nil || !bytes.Equal(rest, []byte{1, 2, 3}) || d.CodedCharSetID != 37 || d.Encoding != MQENC_NORMAL {
+		t.Errorf("%+v % x %v", d, rest, err)
+	}
+
+	for _, x := range []struct {
+		name string
+		body []byte
+		to   Coding
+		rc   RC
+	}{
+		{"2110 broken header", []byte("DLH nothing"), native, MQRC_FORMAT_ERROR},
+		{"2190 name grows", must((&DLH{DestQName: string(bytes.Repeat([]byte("é"), 48))}).Append(nil, big819)), native,
+			MQRC_CONVERTED_STRING_TOO_BIG},
+		{"2115 UTF-16 header", must((&DLH{}).Append(nil, big819)), bigUTF16, MQRC_TARGET_CCSID_ERROR},
+		{"2116", must((&DLH{}).Append(nil, big819)), Coding{0, 819}, MQRC_TARGET_INTEGER_ENC_ERROR},
+	} {
+		md := mdOf(MQFMT_DEAD_LETTER_HEADER, big819)
+		got, rc := Convert(&md, x.body, x.to, -1)
+		if rc != x.rc || !bytes.Equal(got, x.body) || md.CodedCharSetID != 819 {
+			t.Errorf("%s: %d %v", x.name, rc, md.CodedCharSetID)
+		}
+	}
+}
+
+// TestConvertKeepsBytes: data that is in the coding asked for comes byte for byte, NULs as padding too.
+func TestConvertKeepsBytes(t *testing.T) {
+	dlh := DLH{DestQName: "A.Q", Encoding: MQENC_NORMAL, CodedCharSetID: 819, Format: MQFMT_STRING}
+	body := append(must(dlh.Append(nil, big819)), "text"...)
+	copy(body[15:], "\x00\x00\x00")
+	md := mdOf(MQFMT_DEAD_LETTER_HEADER, big819)
+	got, rc := Convert(&md, body, big819, len(body))
+	if rc != 0 || !same(got, body) {
+		t.Errorf("%d %q", rc, got)
+	}
+}
+
+func TestConvertPCFAndTrigger(t *testing.T) {
+	m := sampleCF()
+	body := must(m.Append(nil, big819))
+	for _, format := range []string{MQFMT_ADMIN, MQFMT_EVENT, MQFMT_PCF} {
+		md := mdOf(format, big819)
+		got, rc := Convert(&md, append(append([]byte(nil), body...), body...), little37, -1)
+		if rc != 0 {
+			t.Fatalf("%s: %d", format, rc)
+		}
+		one, rest, err := ParseCF(got, little37)
+		if err != nil || len(rest)*2 != len(got) || one.Find(MQCA_Q_NAME).Text() != "Q.é" || one.Find(MQCA_Q_DESC).CCSID != 37 {
+			t.Fatalf("%s: %+v %v", format, one, err)
+		}
+	}
+	md := mdOf(MQFMT_ADMIN, big819)
+	if _, rc := Convert(&md, body[:40], native, -1); rc != MQRC_FORMAT_ERROR {
+		t.Errorf("a cut command gives %d", rc)
+	}
+	tm := TM{QName: "A.Q", ApplType: 6}
+	md = mdOf(MQFMT_TRIGGER, little37)
+	got, rc := Convert(&md, must(tm.Append(nil, little37)), native, -1)
+	if back, _, err := ParseTM(got, native); rc != 0 || err != nil || back != tm {
+		t.Errorf("%d %+v %v", rc, back, err)
+	}
+}
+
+// TestConvertBoundsChain: a chain of headers without end is not followed.
+func TestConvertBoundsChain(t *testing.T) {
+	h := DLH{Encoding: MQENC_NORMAL, CodedCharSetID: 819, Format: MQFMT_DEAD_LETTER_HEADER}
+	var body []byte
+	for i := 0; i < 100; i++ {
+		body = must(h.Append(body, big819))
+	}
+	md := mdOf(MQFMT_DEAD_LETTER_HEADER, big819)
+	if _, rc := Convert(&md, body, native, -1); rc != MQRC_FORMAT_ERROR {
+		t.Errorf("%d", rc)
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// FuzzConvert: no data makes it panic, and data that was converted can be converted back.
+func FuzzConvert(f *testing.F) {
+	f.Add([]byte("text"), uint8(0), uint8(1))
+	dlh := DLH{Format: MQFMT_STRING, CodedCharSetID: 819, Encoding: MQENC_NORMAL}
+	f.Add(append(must(dlh.Append(nil, big819)), "text"...), uint8(1), uint8(0))
+	m := sampleCF()
+	f.Add(must(m.Append(nil, big819)), uint8(2), uint8(0))
+	formats := []string{MQFMT_STRING, MQFMT_DEAD_LETTER_HEADER, MQFMT_ADMIN, MQFMT_RF_HEADER_2, MQFMT_XMIT_Q_HEADER, MQFMT_TRIGGER}
+	f.Fuzz(func(t *testing.T, b []byte, pick, to uint8) {
+		md := mdOf(formats[int(pick)%len(formats)], big819)
+		out, rc := Convert(&md, b, codings[int(to)%len(codings)], -1)
+		if rc == 0 {
+			if _, rc := Convert(&md, out, big819, -1); rc != 0 && rc != MQRC_CONVERTED_STRING_TOO_BIG {
+				t.Fatalf("back: %d", rc)
+			}
+		}
+	})
+}
