@@ -30,11 +30,13 @@ type conv struct {
 	ctx    context.Context // ends with the conversation
 	cancel context.CancelCauseFunc
 
-	mu     sync.Mutex
-	gets   int                     // MQGETs that have arrived and not been answered
-	wake   mqi.RC                  // reason that ends the get that waits, or the next one of gets
-	stopIt context.CancelCauseFunc // ends the verb that waits
-	asides bool                    // what waits is a stream: any message goes before
+	mu         sync.Mutex
+	gets       int                     // MQGETs that have arrived and not been answered
+	wake       mqi.RC                  // reason that ends the get that waits, or the next one of gets
+	wakeStream mqi.RC                  // the same for a streamed get
+	resting    bool                    // no message has come, and no stream is open
+	stopIt     context.CancelCauseFunc // ends the verb that waits
+	asides     bool                    // what waits is a stream: any message goes before
 }
 
 // call is one message of the client.
@@ -116,6 +118,7 @@ func (c *conv) take(h wire.Header, body []byte) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.resting = false
 	if c.stopIt != nil && c.asides {
 		c.stopIt(errMoved)
 	}
@@ -126,6 +129,7 @@ func (c *conv) take(h wire.Header, body []byte) error {
 func (c *conv) next() (call, bool) {
 	for {
 		if !c.streams.ready() {
+			c.rest()
 			select {
 			case m := <-c.in:
 				return m, true
@@ -144,6 +148,15 @@ func (c *conv) next() (call, bool) {
 				return call{}, false
 			}
 		}
+	}
+}
+
+// rest notes that nothing waits, so that a late wake is not kept for the next get.
+func (c *conv) rest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.in) == 0 {
+		c.resting, c.wakeStream = true, 0
 	}
 }
 

@@ -38,7 +38,7 @@ func (c *conv) waiting(stream bool) (ctx context.Context, done func() mqi.RC) {
 	c.mu.Lock()
 	c.stopIt, c.asides = cancel, stream
 	switch {
-	case stream && len(c.in) > 0:
+	case stream && (len(c.in) > 0 || c.wakeStream != 0):
 		cancel(errMoved)
 	case !stream && c.wake != 0:
 		cancel(errWoken)
@@ -69,11 +69,22 @@ func (c *conv) doneGet(t wire.Type) {
 	c.wake = 0
 }
 
-// wakeGet ends the get that waits, or that has arrived and will begin.
+// wakeGet ends the get that waits, or that has arrived and will begin; a streamed one when there is no other.
 func (c *conv) wakeGet(rc mqi.RC) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gets == 0 {
+		if c.resting {
+			return // nothing waits
+		}
+		c.wakeStream = rc
+		if c.stopIt != nil && c.asides {
+			c.stopIt(errWoken)
+		}
+		select {
+		case c.poke <- struct{}{}:
+		default:
+		}
 		return
 	}
 	c.wake = rc

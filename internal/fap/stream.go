@@ -80,6 +80,11 @@ func (c *conv) request(m call, r *wire.Request) error {
 	if rc != 0 {
 		st.open = false // the client gives up this request
 	}
+	if rc != 0 && rc != mqi.MQRC_NO_MSG_AVAILABLE && r.Flags&wire.ReqCallback == 0 {
+		if err := c.sendReason(st, rc); err != nil {
+			return err
+		}
+	}
 	return c.note(m.h, &wire.Notify{Hobj: r.Hobj, Code: wire.NoteQStateReply, Value: int32(rc)})
 }
 
@@ -105,6 +110,9 @@ func (c *conv) notified(m call, n *wire.Notify) error {
 // socket.
 func (c *conv) pump() error {
 	all := c.streams.wanted()
+	if rc := c.woken(); rc != 0 {
+		return c.endWaits(all, rc)
+	}
 	if len(all) == 1 {
 		ctx, done := c.waiting(true)
 		rc, err := c.deliver(ctx, all[0], true)
@@ -134,6 +142,35 @@ func (c *conv) pump() error {
 	return nil
 }
 
+// woken takes the reason with which the client ends its streamed gets, or 0.
+func (c *conv) woken() mqi.RC {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rc := c.wakeStream
+	c.wakeStream = 0
+	return rc
+}
+
+// endWaits ends the gets that wait for a stream; listeners do not wait for anything.
+func (c *conv) endWaits(all []*stream, rc mqi.RC) error {
+	for _, st := range all {
+		if st.req.Flags&wire.ReqCallback != 0 {
+			continue
+		}
+		st.open = false
+		if err := c.sendReason(st, rc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendReason ends a synchronous get with a reason. The client looks at the reason of messages only; this one is no message,
+// and must never go to a listener.
+func (c *conv) sendReason(st *stream, rc mqi.RC) error {
+	return c.sendAsync(st, wire.Async{Reason: int32(rc), MD: mqi.DefaultMD()})
+}
+
 // cannot decides what becomes of a request whose get failed. A listener is never called for an error.
 func (c *conv) cannot(st *stream, rc mqi.RC) error {
 	switch rc {
@@ -161,29 +198,61 @@ func (c *conv) idle(d time.Duration) {
 func (c *conv) deliver(ctx context.Context, st *stream, wait bool) (rc mqi.RC, err error) {
 	md, gmo := st.wanted(wait)
 	limit := c.k.link.Load().maxMsg
-	body, total, gerr := c.conn.Get(ctx, st.req.Hobj, &md, &gmo, limit)
-	_, rc = mqi.Reason(gerr)
-	if failed(gerr) || rc == mqi.MQRC_TRUNCATED_MSG_FAILED {
-		return rc, nil // longer than the channel carries: it stays
+	room, accept := limit, gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG != 0
+	if st.req.MaxMsg >= 0 && !accept {
+		room = min(limit, int(st.req.MaxMsg))
 	}
-	// The client cuts a message that is longer than its buffer, or keeps it for the next call: it needs the whole.
-	if st.req.MaxMsg >= 0 && total > int(st.req.MaxMsg) {
-		rc = mqi.MQRC_TRUNCATED_MSG_FAILED
-		if gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG != 0 {
-			rc = mqi.MQRC_TRUNCATED_MSG_ACCEPTED
+	body, total, gerr := c.conn.Get(ctx, st.req.Hobj, &md, &gmo, room)
+	_, rc = mqi.Reason(gerr)
+	switch {
+	case failed(gerr):
+		return rc, nil
+	case rc == mqi.MQRC_TRUNCATED_MSG_FAILED && total > limit:
+		return mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL, nil
+	case rc == mqi.MQRC_TRUNCATED_MSG_FAILED:
+		if body, err = c.whole(gmo.ResolvedQName, gmo.MsgToken, limit); err != nil {
+			_, rc = mqi.Reason(err)
+			return rc, nil
 		}
+	case accept && st.req.MaxMsg >= 0 && total > int(st.req.MaxMsg):
+		rc = mqi.MQRC_TRUNCATED_MSG_ACCEPTED // the client cuts it
 	}
 	st.next = true
-	st.index++
-	c.streams.global++
 	st.ahead += sizeMD2 + len(body)
 	st.open = st.req.Requested > 1 && st.ahead < int(st.req.Requested)
+	return 0, c.sendAsync(st, wire.Async{Reason: int32(rc), Total: int32(total), Actual: int32(len(body)),
+		Token: gmo.MsgToken, Resolved: gmo.ResolvedQName, MD: md, Data: body})
+}
+
+// whole is the body of a message that stays because it is longer than the client's buffer. The client has to see all of it,
+// and then asks for it by its token.
+func (c *conv) whole(queue string, token mqi.Token, limit int) ([]byte, error) {
+	od := mqi.DefaultOD()
+	od.ObjectName = queue
+	h, _, err := c.conn.Open(c.ctx, &od, mqi.MQOO_BROWSE)
+	if err != nil {
+		return nil, err
+	}
+	defer c.conn.Close(c.ctx, h, mqi.MQCO_NONE)
+	md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+	md.Version, gmo.Version = 2, 4
+	gmo.Options, gmo.MatchOptions, gmo.MsgToken = mqi.MQGMO_BROWSE_FIRST, mqi.MQMO_MATCH_MSG_TOKEN, token
+	body, _, err := c.conn.Get(c.ctx, h, &md, &gmo, limit)
+	return body, err
+}
+
+// sendAsync numbers a message of a stream and sends it.
+func (c *conv) sendAsync(st *stream, a wire.Async) error {
+	st.index++
+	c.streams.global++
+	a.Hobj, a.Index, a.GlobalIndex, a.Selection = st.req.Hobj, st.index, c.streams.global, st.sel.Index
 	h := st.h
 	h.Type, h.Req = wire.AsyncMsg, 1 // 1 always, whatever the request had
-	a := wire.Async{Hobj: st.req.Hobj, Index: st.index, GlobalIndex: c.streams.global, Selection: st.sel.Index,
-		Reason: int32(rc), Total: int32(total), Actual: int32(len(body)), Token: gmo.MsgToken,
-		Resolved: gmo.ResolvedQName, MD: md, Data: body}
-	return 0, c.k.writeAsync(h, a)
+	codec, _ := h.Codec()
+	k := c.k
+	k.wmu.Lock()
+	defer k.wmu.Unlock()
+	return wire.WriteAsync(k.nc, h, a, codec, k.link.Load().transmission)
 }
 
 // wanted makes descriptor and options of the get that a request stands for.
@@ -209,12 +278,4 @@ func (st *stream) wanted(wait bool) (mqi.MD, mqi.GMO) {
 		}
 	}
 	return md, gmo
-}
-
-// writeAsync sends one message of a stream.
-func (k *socket) writeAsync(h wire.Header, a wire.Async) error {
-	c, _ := h.Codec()
-	k.wmu.Lock()
-	defer k.wmu.Unlock()
-	return wire.WriteAsync(k.nc, h, a, c, k.link.Load().transmission)
 }

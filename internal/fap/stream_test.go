@@ -143,6 +143,64 @@ func TestStreamedGet(t *testing.T) {
 	}
 }
 
+// TestStreamedReasons: how a streamed get learns of anything but a message.
+func TestStreamedReasons(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	p := start(t, m, nil, nil).client(t)
+	p.startConv(3)
+	conn := p.connect(3)
+	q := p.open(3, "Q1")
+	reason := func(want int32) *wire.Async {
+		t.Helper()
+		_, _, b := p.want(wire.AsyncMsg)
+		a := b.(*wire.Async)
+		if a.Reason != want {
+			t.Errorf("reason %d, want %d", a.Reason, want)
+		}
+		return a
+	}
+	const check = wire.ReqSync | wire.ReqNoWait | wire.ReqCheck
+	// SPI NOTIFY ends the wait, and only the one that waits.
+	notify := func() {
+		t.Helper()
+		p.sendH(p.header(wire.SPI, 1, 3, wire.FlagConfirm), wire.API{}, &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1,
+			OutLength: 12, Part: &wire.SPINotifyIn{Options: 1, Reason: mqi.MQRC_XWAIT_CANCELED, Connection: conn}})
+		p.want(wire.SPI.Reply())
+	}
+	notify()
+	p.request(3, q, wire.ReqSelection|wire.ReqSync, mqi.MQGMO_WAIT, 1, 0, false)
+	p.quiet()
+	p.sendH(p.header(wire.SPI, 1, 3, wire.FlagConfirm), wire.API{}, &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1,
+		OutLength: 12, Part: &wire.SPINotifyIn{Options: 1, Reason: mqi.MQRC_XWAIT_CANCELED, Connection: conn}})
+	for seen := 0; seen < 2; seen++ {
+		if h, _, b := p.recv(); h.Type == wire.AsyncMsg && b.(*wire.Async).Reason != mqi.MQRC_XWAIT_CANCELED {
+			t.Errorf("woken with %+v", b)
+		}
+	}
+	// A message longer than the buffer comes whole, and stays until it is asked for by its token.
+	p.put(3, q, "0123456789", 0)
+	h := p.header(wire.RequestMsgs, 3, 3, wire.FlagConfirm)
+	r := &wire.Request{Hobj: q, Requested: 1, MaxMsg: 4, Flags: check | wire.ReqSelection,
+		Sel: &wire.Selection{Index: 1, MDVersion: 2, CCSID: 819, Encoding: 273}}
+	p.sendH(h, wire.API{}, r)
+	a := reason(mqi.MQRC_TRUNCATED_MSG_FAILED)
+	if string(a.Data) != "0123456789" || a.Total != 10 || m.Depth("Q1") != 1 {
+		t.Errorf("truncated: %+v, depth %d", a, m.Depth("Q1"))
+	}
+	p.want(wire.Notification)
+	r.MaxMsg, r.Sel.Match, r.Sel.MsgToken = 20, mqi.MQMO_MATCH_MSG_TOKEN, a.Token
+	p.sendH(h, wire.API{}, r)
+	if a := reason(0); string(a.Data) != "0123456789" || m.Depth("Q1") != 0 {
+		t.Errorf("by token: %+v, depth %d", a, m.Depth("Q1"))
+	}
+	p.want(wire.Notification)
+	// GET(DISABLED).
+	p.call(wire.MQSET, 3, q, &wire.Attrs{Selectors: []int32{mqi.MQIA_INHIBIT_GET}, IntCount: 1, Ints: []int32{1}, Values: true})
+	p.request(3, q, check, 0, 1, 0, true)
+	reason(mqi.MQRC_GET_INHIBITED)
+	p.want(wire.Notification)
+}
+
 // TestReadAhead: messages are sent up to the size of the window, and go on when the client has read.
 func TestReadAhead(t *testing.T) {
 	m := memory.New("QM1", "Q1")
