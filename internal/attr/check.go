@@ -130,7 +130,9 @@ func (a *Attr) checkLength(v string) error {
 	return nil
 }
 
+// checkName takes inserts as they are; what is put for them is checked when the command runs.
 func (a *Attr) checkName(v string) error {
+	v = WithoutInserts(v)
 	if err := a.checkLength(v); err != nil {
 		return err
 	}

@@ -130,7 +130,7 @@ type Filter struct {
 // Verb is one row of the command table: a verb with an object.
 type Verb struct {
 	Verb, Object string
-	Required     []string // "KEY"; "A|B" one of them; "A?K=V,W" A when K has one of the values (see Missing)
+	Required     []string // "KEY"; "A|B" one of them; "A?K=V,W" A when K has one of the values; "~…" see Missing
 	Optional     []string // keywords beside the object's own rows
 	Display      []string // attributes that DISPLAY takes
 	NeedName     NameRule

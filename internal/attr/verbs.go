@@ -144,11 +144,15 @@ func (v *Verb) listed(a *Attr) bool {
 }
 
 // Missing returns the required keywords that a command lacks, alternatives as "A or B". get gives the value of a keyword.
-// What LIKE can supply is not missing.
+// What LIKE can supply is not missing. A rule that begins with ~ is the queue manager's to check: a command without it is
+// well formed.
 func (v *Verb) Missing(get func(key string) (string, bool)) []string {
 	var out []string
 	_, like := get("LIKE")
 	for _, rule := range v.Required {
+		if strings.HasPrefix(rule, "~") {
+			continue
+		}
 		keys, cond, conditional := strings.Cut(rule, "?")
 		if conditional && (like || !holds(cond, get)) {
 			continue

@@ -208,7 +208,7 @@ func shortSyntax(cmd *attr.Command) []string {
 	c := &checker{cmd: cmd}
 	line := c.head()
 	for _, rule := range cmd.Spec.Required {
-		key, cond, conditional := strings.Cut(rule, "?")
+		key, cond, conditional := strings.Cut(strings.TrimPrefix(rule, "~"), "?")
 		if conditional && !strings.Contains(cond, "=") {
 			continue
 		}

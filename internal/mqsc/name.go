@@ -56,7 +56,8 @@ func checkName(cmd *attr.Command, it *item) (name, text, hint string) {
 	if obj == "SECURITY" && name != "*" {
 		return "", "only * may stand here", "write " + cmd.Verb + " SECURITY(*)"
 	}
-	if most := nameLength(cmd); runes(name) > most {
+	body = attr.WithoutInserts(body) // what is put for them is checked when the command runs
+	if most := nameLength(cmd); runes(attr.WithoutInserts(name)) > most {
 		return "", fmt.Sprintf("the name has %d characters, at most %d are allowed", runes(name), most), "make it shorter"
 	}
 	if obj == "APSTATUS" {
@@ -74,6 +75,8 @@ func checkName(cmd *attr.Command, it *item) (name, text, hint string) {
 		return "", cmd.Verb + " " + obj + " takes no generic name", "name one object"
 	case strings.Contains(body, `"`):
 		return "", "double quotes are not quotes in MQSC", "use single quotes"
+	case strings.Contains(body, "+"):
+		return "", "a plus sign in a name is part of an insert", "write +QMNAME+ for the queue manager's name"
 	}
 	return "", "a name must not hold " + bad, "use A-Z a-z 0-9 . _ / %"
 }

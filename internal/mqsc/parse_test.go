@@ -115,8 +115,8 @@ func TestSyntaxErrors(t *testing.T) {
 		{"DEFINE QALIAS(A) MAXDEPTH(1)", "MAXDEPTH(1)", "not a keyword of DEFINE QALIAS"},
 		{"DEFINE CHANNEL(A) CHLTYPE(SVRCONN) XMITQ(X)", "XMITQ(X)", "CHANNEL CHLTYPE(SVRCONN)"},
 		{"DEFINE CHANNEL(A) CHLTYPE(SDRR)", "CHLTYPE(SDRR)", "did you mean SDR?"},
-		{"DEFINE CHANNEL(A) CHLTYPE(SDR) XMITQ(B)", "", "CONNAME is missing"},
-		{"DEFINE SUB(A) TOPICSTR('x')", "", "DEST is missing"},
+		{"DEFINE CHANNEL(A+B) CHLTYPE(SVRCONN)", "CHANNEL(A+B)", "a plus sign in a name"},
+		{"DEFINE AUTHINFO(A)", "", "AUTHTYPE is missing"},
 		{"DEFINE LISTENER(A)", "", "TRPTYPE is missing"},
 		{"CLEAR TOPICSTR('a')", "", "CLRTYPE is missing"},
 		{"SET AUTHREC OBJTYPE(QUEUE) PROFILE(A) AUTHADD(GET)", "", "PRINCIPAL or GROUP is missing"},
@@ -207,6 +207,27 @@ func TestComplete(t *testing.T) {
 		got := Complete(in)
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", in, d)
+		}
+	}
+}
+
+// What a definition lacks beside its type makes it refused when it runs, not wrong; inserts are values that it gets then.
+func TestWellFormed(t *testing.T) {
+	for _, text := range []string{
+		"DEFINE CHANNEL(A) CHLTYPE(SDR)",
+		"DEFINE CHANNEL(A) CHLTYPE(CLUSRCVR) CLUSTER(C)",
+		"DEFINE TOPIC(ORANGE.TOPIC) DEFPRTY(5) REPLACE",
+		"DEFINE SUB(ORANGE) PUBPRTY(5) REPLACE",
+		"DEFINE SUB(A) TOPICSTR('x')",
+		"DEFINE AUTHINFO(A) AUTHTYPE(CRLLDAP)",
+		"DEFINE CHANNEL('+AUTOCL+_+QMNAME+') CHLTYPE(CLUSRCVR) TRPTYPE(TCP) CONNAME(+CONNAME+) CLUSTER('+AUTOCL+') REPLACE",
+		"DISPLAY CHANNEL(UNICLUSTER.+QMNAME+)",
+		"DISPLAY CHANNEL(UNICLUSTER.+QMNAME+*)",
+		"DEFINE CHANNEL(A.NAME.OF.19.+QMNAME+) CHLTYPE(SVRCONN)",
+		"DEFINE QREMOTE(A) RNAME(+QMNAME+.IN) RQMNAME(B)",
+	} {
+		if _, err := ParseCommand(text); err != nil {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func syntax(v *attr.Verb) string {
 func needs(v *attr.Verb) string {
 	var out []string
 	for _, rule := range v.Required {
-		keys, cond, conditional := strings.Cut(rule, "?")
+		keys, cond, conditional := strings.Cut(strings.TrimPrefix(rule, "~"), "?")
 		s := strings.ReplaceAll(keys, "|", " or ")
 		if conditional {
 			key, values, _ := strings.Cut(cond, "=")
