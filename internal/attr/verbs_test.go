@@ -113,16 +113,18 @@ func TestAllows(t *testing.T) {
 func TestMissing(t *testing.T) {
 	for _, c := range []struct{ verb, object, given, want string }{
 		{"DEFINE", "CHANNEL", "", "CHLTYPE"},
-		{"DEFINE", "CHANNEL", "CHLTYPE=SDR", "XMITQ,CONNAME"},
+		{"DEFINE", "CHANNEL", "CHLTYPE=SDR", ""}, // XMITQ and CONNAME are the queue manager's to ask for
 		{"DEFINE", "CHANNEL", "CHLTYPE=SDR LIKE=X", ""},
 		{"DEFINE", "CHANNEL", "CHLTYPE=RCVR", ""},
 		{"DEFINE", "CHANNEL", "CHLTYPE=SVR XMITQ=X", ""},
-		{"DEFINE", "SUB", "TOPICSTR=a", "DEST"},
+		{"DEFINE", "SUB", "TOPICSTR=a", ""},
 		{"DEFINE", "SUB", "TOPICOBJ=A DESTCLAS=MANAGED", ""},
-		{"DEFINE", "SUB", "DEST=Q", "TOPICSTR or TOPICOBJ or LIKE"},
+		{"RESET", "CLUSTER", "ACTION=FORCEREMOVE", "QMNAME or QMID"},
+		{"CLEAR", "TOPICSTR", "", "CLRTYPE"},
 		{"SET", "AUTHREC", "OBJTYPE=QMGR GROUP=g AUTHADD=ALL", ""},
 		{"SET", "AUTHREC", "OBJTYPE=QUEUE", "PRINCIPAL or GROUP,AUTHADD or AUTHRMV,PROFILE"},
-		{"DEFINE", "AUTHINFO", "AUTHTYPE=OCSP", "OCSPURL"},
+		{"DEFINE", "AUTHINFO", "", "AUTHTYPE"},
+		{"DEFINE", "AUTHINFO", "AUTHTYPE=OCSP", ""},
 		{"DISPLAY", "QMGR", "", ""},
 	} {
 		given := map[string]string{}
