@@ -1,6 +1,10 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+	"time"
+)
 
 // The log store's commit path, all on the committer's goroutine.
 
@@ -28,12 +32,8 @@ func (s *logStore) commitBatch(batch []*unit) {
 	before := w.mark()
 	results := make([]error, len(batch))
 	ops := make([][]logOp, len(batch))
-	s.sincePut++
 	for i, u := range batch {
 		takes := !removesOnly(u.tx)
-		if takes {
-			s.sincePut = 0
-		}
 		if takes && room != nil {
 			results[i] = room
 			continue
@@ -150,26 +150,54 @@ func (s *logStore) awaitRoom() error {
 	}
 }
 
-// linger lets a batch of removes wait a little for a put, when puts came lately: so a get costs a producer no turn.
+// joiner decides whether a batch of removes waits for a put. A wait that nobody joined makes it skip the next ones,
+// twice as many each time: one client that puts and gets in turn must not pay for it.
+type joiner struct {
+	delay time.Duration
+	skip  int // waits to leave out before the next one
+	step  int // how many after the next failure
+}
+
+const (
+	maxJoinStep  = 256
+	maxJoinSpins = 100_000 // ends the wait on a clock that stands still
+)
+
+// linger lets a batch of removes wait a little for a put, so that a get costs a producer no turn. It spins, because
+// the system's timers are too coarse; other goroutines run meanwhile.
 func (s *logStore) linger(waiting []*unit) {
-	if len(waiting) == 0 || s.sincePut > 8 {
+	j := &s.join
+	if len(waiting) == 0 || !allRemove(waiting) {
 		return
 	}
-	timer := s.clk.After(s.joinDelay)
-	for {
-		for _, u := range waiting {
-			if u.control != nil || !removesOnly(u.tx) {
-				return
-			}
-		}
-		if len(waiting) == 0 {
-			return
-		}
+	if j.skip > 0 {
+		j.skip--
+		return
+	}
+	start := s.clk.Now()
+	for range maxJoinSpins {
 		select {
 		case <-s.com.wake:
-			waiting = s.com.peek()
-		case <-timer:
-			return
+			if waiting = s.com.peek(); !allRemove(waiting) {
+				j.step = 0
+				return
+			}
+		default:
+		}
+		if s.clk.Now().Sub(start) >= j.delay {
+			break
+		}
+		runtime.Gosched()
+	}
+	j.step = min(2*j.step+1, maxJoinStep)
+	j.skip = j.step
+}
+
+func allRemove(units []*unit) bool {
+	for _, u := range units {
+		if u.control != nil || !removesOnly(u.tx) {
+			return false
 		}
 	}
+	return true
 }

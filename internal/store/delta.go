@@ -39,8 +39,6 @@ func newGeneration() *generation {
 	return &generation{queues: map[QID]*genQueue{}, tables: map[Table]map[string]genEntry{}}
 }
 
-func (g *generation) empty() bool { return len(g.queues) == 0 && len(g.tables) == 0 }
-
 func (g *generation) queue(q QID) *genQueue {
 	gq := g.queues[q]
 	if gq == nil {
@@ -117,12 +115,6 @@ func (d *delta) thaw() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.old = nil
-}
-
-func (d *delta) dirty() bool {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.old != nil || !d.cur.empty()
 }
 
 // gens returns the generations, the newest first. d.mu is held.

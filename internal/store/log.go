@@ -30,8 +30,7 @@ type logStore struct {
 
 	ck checkpointer
 
-	joinDelay time.Duration
-	sincePut  int // batches since one with a put; committer's goroutine only
+	join joiner // committer's goroutine only
 }
 
 // OpenLog opens or creates implementation C.
@@ -63,14 +62,14 @@ func OpenLog(o Options) (_ Store, err error) {
 		return nil, err
 	}
 	s := &logStore{base: b, files: newFiles(o.FS, o.Dir), delta: newDelta(), cache: newCache(o.CacheBytes),
-		clk: o.Clock, joinDelay: o.JoinDelay, sincePut: 1 << 20}
+		clk: o.Clock, join: joiner{delay: o.JoinDelay}}
 	s.get, s.moreKeys = s.Get, s.delta.keys
 	s.ck.init()
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(err, s.files.close(), b.release())
 	}
 	s.com = newCommitter(s.commitBatch, s.finish)
-	if s.joinDelay > 0 {
+	if o.JoinDelay > 0 {
 		s.com.linger = s.linger
 	}
 	s.com.start()
@@ -287,20 +286,8 @@ func (s *logStore) resume(sc *scanner, kept map[uint32]*segment) error {
 			}
 		}
 	}
-	if cur == nil {
-		return nil
-	}
-	s.w.cur, s.w.off = cur, sc.pos.off
-	if cur.size < s.opt.SegmentSize {
-		// A clean end gave the room back, or the tail was cut. Without room the next frame opens a segment.
-		if err := cur.f.Allocate(cur.size, s.opt.SegmentSize-cur.size); err != nil {
-			s.w.ended = true
-			if !isFull(err) {
-				return err
-			}
-			return cur.f.Truncate(cur.size)
-		}
-		cur.size = s.opt.SegmentSize
+	if cur != nil {
+		s.w.cur, s.w.off = cur, sc.pos.off
 	}
 	return nil
 }

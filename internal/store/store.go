@@ -133,8 +133,8 @@ type Options struct {
 	CheckpointBytes int64         // log written between two checkpoints; 0 = SegmentSize
 	CheckpointEvery time.Duration // at most, when something was written; 0 = 30 s
 	LogSegments     int           // the log may grow to so many segments, then commits wait; 0 = 16
-	// JoinDelay is how long a batch of removes alone waits for a put to share its sync, when puts came lately;
-	// 0 = 200 µs, negative = never.
+	// JoinDelay is how long a batch of removes alone waits for a put to share its sync, when such waits were of use
+	// lately; 0 = 200 µs, negative = never.
 	JoinDelay time.Duration
 	// Notice is told in a sentence what an operator should know (an unfinished write at the end of the log); nil =
 	// nobody.

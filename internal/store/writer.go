@@ -89,8 +89,13 @@ func (w *logWriter) soil(s *segment) {
 // place makes sure that a frame with n bytes of payload fits at cur/off.
 func (w *logWriter) place(n int) error {
 	size := frameSize(n)
-	if w.cur != nil && !w.ended && w.off+size <= w.cur.size {
-		return nil
+	if w.cur != nil && !w.ended {
+		if w.off+size <= w.cur.size {
+			return nil
+		}
+		if ok, err := w.extend(size); ok || err != nil {
+			return err
+		}
 	}
 	if err := w.flush(); err != nil {
 		return err
@@ -109,6 +114,25 @@ func (w *logWriter) place(n int) error {
 	w.cur, w.off, w.ended = s, segHeaderLen, false
 	w.soil(s)
 	return nil
+}
+
+// extend gives a segment back the room that a clean end or a recovery took from it. ok is false when it has its full
+// size, or when there is no room on the disk.
+func (w *logWriter) extend(size int64) (ok bool, err error) {
+	s := w.cur
+	if s.size >= w.segSize || w.off+size > w.segSize {
+		return false, nil
+	}
+	if err := s.f.Allocate(s.size, w.segSize-s.size); err != nil {
+		if !isFull(err) {
+			return false, err
+		}
+		w.ended = true
+		return false, s.f.Truncate(s.size)
+	}
+	s.size = w.segSize
+	w.soil(s)
+	return true, nil
 }
 
 // frame appends a frame and returns where its payload lies.
