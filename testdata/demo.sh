@@ -8,8 +8,9 @@ export QMGRD_DATA="$work/data" PATH="${BIN:?}:$PATH"
 unset QMGRD_QM MQ_QMGR_NAME
 cleanup() { qmgrd stop QM1 -p -w >/dev/null 2>&1 || true; rm -rf "$work"; }
 trap cleanup EXIT
+exec 3>&1 # commands are shown, but are no part of what is compared
 say()  { printf '\n\033[1m== %s\033[0m\n' "$*"; }
-run()  { printf '$ %s\n' "$*"; "$@"; }
+run()  { printf '$ %s\n' "$*" >&3; "$@"; }
 want() { # want TEXT FILE: the text must be there
   grep -qF -- "$1" "$2" || { printf 'demo: expected "%s", got:\n' "$1" >&2; cat "$2" >&2; exit 1; }
 }

@@ -168,9 +168,7 @@ func (c *client) authList(ctx context.Context, command string) ([]string, error)
 			continue
 		}
 		end := strings.HasSuffix(l, ")")
-		for _, a := range strings.FieldsFunc(l, func(r rune) bool { return r == ',' || r == ' ' || r == ')' }) {
-			out = append(out, a)
-		}
+		out = append(out, strings.FieldsFunc(l, func(r rune) bool { return r == ',' || r == ' ' || r == ')' })...)
 		in = !end
 	}
 	return out, nil

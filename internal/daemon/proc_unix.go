@@ -12,8 +12,3 @@ func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
 
 // detachFrom makes a child that outlives its parent's terminal and session.
 func detachFrom(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
-
-func processAlive(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || err == syscall.EPERM
-}

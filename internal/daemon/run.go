@@ -9,7 +9,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,7 +46,6 @@ type daemon struct {
 
 	status atomic.Value // string
 	stops  chan StopRequest
-	once   sync.Once
 }
 
 // Run starts a manager, says when it is ready, and returns when it has ended. An error before ready means that

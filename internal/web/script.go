@@ -104,25 +104,21 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 	return nil
 }
 
-// runForm runs the script part of a form. No command of this version reads a file, so other parts are refused rather
-// than dropped.
+// runForm runs the script part of a form, which comes first. No command of this version reads a file, so another part
+// in its place is refused rather than dropped.
 func (s *Server) runForm(w http.ResponseWriter, r *http.Request, boundary string) error {
 	if boundary == "" {
 		return refuse("MQWB0103E", "multipart/form-data without a boundary")
 	}
-	mr := multipart.NewReader(r.Body, boundary)
-	for {
-		p, err := mr.NextPart()
-		if errors.Is(err, io.EOF) {
-			return refuse("MQWB0103E", "the form has no part named %s", scriptPart)
-		}
-		if err != nil {
-			return refuse("MQWB0103E", "the form cannot be read: %v", err)
-		}
-		if p.FormName() != scriptPart {
-			return refuse("MQWB0110E", "part %q: files that a script names (SRCFILE) come with message flows; this "+
-				"version takes the part %s alone", p.FormName(), scriptPart)
-		}
-		return s.runScript(w, r, p)
+	p, err := multipart.NewReader(r.Body, boundary).NextPart()
+	switch {
+	case errors.Is(err, io.EOF):
+		return refuse("MQWB0103E", "the form has no part named %s", scriptPart)
+	case err != nil:
+		return refuse("MQWB0103E", "the form cannot be read: %v", err)
+	case p.FormName() != scriptPart:
+		return refuse("MQWB0110E", "part %q: files that a script names (SRCFILE) come with message flows; this version "+
+			"takes the part %s alone", p.FormName(), scriptPart)
 	}
+	return s.runScript(w, r, p)
 }

@@ -29,6 +29,7 @@ const (
 	maxHeaderBytes = 64 << 10
 	maxMessage     = 100 << 20 // the largest MAXMSGL
 	maxJSON        = 1 << 20   // a command and its parameters
+	maxRequests    = 1024      // at a time
 )
 
 // Status is what qmgrd status --json shows.
@@ -69,13 +70,15 @@ type Server struct {
 	metrics *prometheus.Registry
 	started time.Time
 	open    sync.WaitGroup
+	slots   chan struct{} // one for each request under way
 	ending  chan struct{} // closed by Shutdown and Close
 	once    sync.Once
 }
 
 // New makes the door; Serve opens it.
 func New(o Options) *Server {
-	s := &Server{opt: o, log: o.Log, started: o.Clock.Now(), ending: make(chan struct{})}
+	s := &Server{opt: o, log: o.Log, started: o.Clock.Now(), ending: make(chan struct{}),
+		slots: make(chan struct{}, maxRequests)}
 	s.metrics = obs.NewRegistry(s.samples)
 	s.http = &http.Server{
 		Handler:           s.guard(s.routes()),
@@ -152,18 +155,51 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// guard counts requests for Shutdown and keeps a panic to its request.
+// tracked knows whether a reply has begun.
+type tracked struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (t *tracked) WriteHeader(code int) {
+	t.begun = true
+	t.ResponseWriter.WriteHeader(code)
+}
+
+func (t *tracked) Write(p []byte) (int, error) {
+	t.begun = true
+	return t.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (t *tracked) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// guard bounds and counts requests, and keeps a panic to its request.
 func (s *Server) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w := &tracked{ResponseWriter: rw}
+		select {
+		case s.slots <- struct{}{}:
+			defer func() { <-s.slots }()
+		default:
+			s.fail(w, r, refuse("MQWB0111E", "queue manager %s has %d requests under way and takes no more",
+				s.opt.Name, maxRequests))
+			return
+		}
 		s.open.Add(1)
 		defer s.open.Done()
 		defer func() {
 			p := recover()
-			if p == nil || p == http.ErrAbortHandler {
+			switch {
+			case p == nil:
 				return
+			case p != http.ErrAbortHandler:
+				s.log.Error().Str(obs.FieldAMQ, "AMQ6125E").Str("path", r.URL.Path).Str("stack", string(debug.Stack())).
+					Msgf("internal error in a request: %v", p)
 			}
-			s.log.Error().Str(obs.FieldAMQ, "AMQ6125E").Str("path", r.URL.Path).Str("stack", string(debug.Stack())).
-				Msgf("internal error in a request: %v", p)
+			if w.begun || p == http.ErrAbortHandler {
+				panic(http.ErrAbortHandler) // the reader must not take what it has for the whole
+			}
 			s.fail(w, r, refuse("MQWB0112E", "internal error"))
 		}()
 		next.ServeHTTP(w, r)
