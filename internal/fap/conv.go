@@ -8,6 +8,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
 // inboxLen bounds the messages of a conversation that wait for their turn. Only asynchronous puts come ahead of replies; when
@@ -185,7 +186,11 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 	b.ConnTag, b.RetConnTag = [128]byte{}, [128]byte{}
 	err := c.tryConnect(b)
 	if err != nil {
-		c.k.s.opt.Log.Warn().Err(err).Str("channel", c.k.peer.Channel).Stringer("peer", c.k.peer.Addr).
+		amq := "AMQ9999E"
+		if _, rc := mqi.Reason(err); rc == mqi.MQRC_NOT_AUTHORIZED {
+			amq = "AMQ9557E"
+		}
+		c.k.s.opt.Log.Warn().Str(obs.FieldAMQ, amq).Err(err).Str("channel", c.k.peer.Channel).Stringer("peer", c.k.peer.Addr).
 			Str("user", c.userName()).Str("qmgr", asked).Str("appl", b.ApplName).Msg("client refused")
 		return c.reply(m.h, api(err, m.hobj()), b)
 	}

@@ -22,7 +22,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // server is a running server with its backend and log.
 type server struct {
 	*fap.Server
-	m    *memory.Manager
 	addr string
 	log  *syncBuffer
 	stop func()
@@ -47,18 +46,24 @@ func (s *syncBuffer) String() string {
 }
 
 // start serves m, or b if that is not nil, until the test ends.
-func start(t *testing.T, m *memory.Manager, b fap.Backend, clk clock.Clock) *server {
+func start(t testing.TB, m *memory.Manager, b fap.Backend, clk clock.Clock) *server {
+	t.Helper()
+	if b == nil {
+		b = m
+	}
+	return startWith(t, b, fap.Options{Clock: clk})
+}
+
+func startWith(t testing.TB, b fap.Backend, o fap.Options) *server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{m: m, addr: l.Addr().String(), log: &syncBuffer{mu: make(chan struct{}, 1)}}
+	s := &server{addr: l.Addr().String(), log: &syncBuffer{mu: make(chan struct{}, 1)}}
 	log := zerolog.New(s.log)
-	if b == nil {
-		b = m
-	}
-	s.Server = fap.New(b, fap.Options{Clock: clk, Log: &log})
+	o.Log = &log
+	s.Server = fap.New(b, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- s.Serve(ctx, l) }()
@@ -84,7 +89,7 @@ func start(t *testing.T, m *memory.Manager, b fap.Backend, clk clock.Clock) *ser
 
 // peer is a client that speaks the protocol segment by segment.
 type peer struct {
-	t     *testing.T
+	t     testing.TB
 	nc    net.Conn
 	order wire.Order
 	ccsid uint16
@@ -92,7 +97,7 @@ type peer struct {
 	asm   wire.Assembler
 }
 
-func (s *server) dial(t *testing.T) *peer {
+func (s *server) dial(t testing.TB) *peer {
 	t.Helper()
 	nc, err := net.Dial("tcp", s.addr)
 	if err != nil {
@@ -255,7 +260,7 @@ func (p *peer) connect(conv uint32) mqi.ID {
 }
 
 // client is a peer that has connected on its first conversation.
-func (s *server) client(t *testing.T) *peer {
+func (s *server) client(t testing.TB) *peer {
 	t.Helper()
 	p := s.dial(t)
 	p.negotiate(firstID())
@@ -320,7 +325,7 @@ func (p *peer) endConv(conv uint32, flags byte) {
 }
 
 // eventually waits for what another goroutine does.
-func eventually(t *testing.T, what string, ok func() bool) {
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for i := 0; i < 500; i++ {
 		if ok() {

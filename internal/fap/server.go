@@ -12,11 +12,14 @@ import (
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
 const (
 	// DefaultHandshake is how long a peer may take from the first byte to its MQCONN.
 	DefaultHandshake = 30 * time.Second
+	// DefaultMaxSockets bounds the sockets of a server.
+	DefaultMaxSockets = 20_000
 	// acceptPause is the wait after a failed accept (out of descriptors), so that it does not spin.
 	acceptPause = 50 * time.Millisecond
 	// maxEarly bounds a segment, and all unfinished ones, of a peer that has not connected yet.
@@ -30,6 +33,8 @@ type Options struct {
 	Clock     clock.Clock // nil: the real one
 	Log       *zerolog.Logger
 	Handshake time.Duration // 0: DefaultHandshake
+	// MaxSockets is how many sockets there may be; 0: DefaultMaxSockets. One more is closed at once.
+	MaxSockets int
 }
 
 // Server serves one or more listeners.
@@ -52,6 +57,9 @@ func New(b Backend, o Options) *Server {
 	if o.Handshake == 0 {
 		o.Handshake = DefaultHandshake
 	}
+	if o.MaxSockets == 0 {
+		o.MaxSockets = DefaultMaxSockets
+	}
 	return &Server{backend: b, opt: o, sockets: map[*socket]struct{}{}, convs: map[mqi.ID]*conv{}}
 }
 
@@ -70,12 +78,17 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	for {
 		nc, err := l.Accept()
 		switch {
+		case err == nil && s.Sockets() >= s.opt.MaxSockets:
+			s.opt.Log.Warn().Str(obs.FieldAMQ, "AMQ9513E").Stringer("peer", nc.RemoteAddr()).
+				Msgf("connection refused: %d are open, which is the maximum", s.opt.MaxSockets)
+			nc.Close()
 		case err == nil:
+			k := newSocket(ctx, s, nc)
+			s.mu.Lock()
+			s.sockets[k] = struct{}{}
+			s.mu.Unlock()
 			s.wg.Add(1)
-			go func() {
-				defer s.wg.Done()
-				s.serveSocket(ctx, nc)
-			}()
+			go s.serveSocket(k)
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return nil
 		default:
@@ -88,15 +101,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 }
 
-func (s *Server) serveSocket(ctx context.Context, nc net.Conn) {
-	k := newSocket(ctx, s, nc)
-	s.mu.Lock()
-	s.sockets[k] = struct{}{}
-	s.mu.Unlock()
+func (s *Server) serveSocket(k *socket) {
+	defer s.wg.Done()
 	k.run()
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	delete(s.sockets, k)
-	s.mu.Unlock()
 }
 
 // Quiesce tells every client that the queue manager (QMQuiesce, 2161) or the channel (StopQuiesce, 2202) is ending. The

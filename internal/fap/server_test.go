@@ -2,6 +2,7 @@ package fap_test
 
 import (
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -276,4 +277,33 @@ func (p *peer) recvRaw() (wire.Header, wire.API, []byte) {
 		p.t.Fatal(err)
 	}
 	return h, a, body
+}
+
+// TestMaxSockets: one socket more than the bound is closed at once, and there is room again when one has ended.
+func TestMaxSockets(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	s := startWith(t, m, fap.Options{MaxSockets: 2})
+	a, _ := s.client(t), s.client(t)
+	s.dial(t).closed()
+	a.endConv(1, wire.FlagClose)
+	a.closed()
+	eventually(t, "one left", func() bool { return s.Sockets() == 1 })
+	s.client(t)
+	if !strings.Contains(s.log.String(), "AMQ9513E") {
+		t.Errorf("log: %s", s.log)
+	}
+}
+
+// TestLogged: each way to end a channel has its message.
+func TestLogged(t *testing.T) {
+	for want, end := range map[string]func(p *peer){
+		"AMQ9504E": func(p *peer) { p.nc.Write([]byte("nonsense, nonsense")) },
+		"AMQ9208E": func(p *peer) {},
+	} {
+		s := start(t, memory.New("QM1", "Q1"), nil, nil)
+		p := s.client(t)
+		end(p)
+		p.nc.(*net.TCPConn).CloseWrite()
+		eventually(t, want, func() bool { return strings.Contains(s.log.String(), want) })
+	}
 }

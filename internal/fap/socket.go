@@ -15,10 +15,13 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
 const (
 	readBuffer = 4096
+	// maxReplyKept is the largest buffer of a reply that waits for the next.
+	maxReplyKept = 64 << 10
 	// lastWordTime is how long a closing socket waits for a peer that reads nothing.
 	lastWordTime = 2 * time.Second
 )
@@ -140,20 +143,35 @@ func (k *socket) finish() {
 	}
 }
 
+// logEnd writes one line when the end was not the client's wish.
 func (k *socket) logEnd(err error) {
-	ev := k.s.opt.Log.Debug()
+	if c := context.Cause(k.ctx); errors.Is(err, net.ErrClosed) && c != nil {
+		err = c // the reader was woken by it
+	}
+	log := k.s.opt.Log
+	ev, amq := log.Warn(), "AMQ9999E"
 	var bad *wire.Error
+	var page ccsidError
+	var r *Refusal
 	switch {
-	case err == nil, errors.Is(err, errGoodbye), errors.Is(err, io.EOF):
-	case k.s.opt.Log != nil && (errors.As(err, &bad) || errors.Is(context.Cause(k.ctx), errHandshake)):
-		ev = k.s.opt.Log.Warn()
-	default:
-		ev = k.s.opt.Log.Info()
+	case errors.Is(err, errGoodbye), errors.Is(err, context.Canceled):
+		ev, amq = log.Debug(), ""
+	case errors.Is(err, io.EOF) && !k.connected.Load():
+		ev, amq = log.Debug(), "" // a port check
+	case errors.As(err, &r) && r.Code == wire.CodeNoChannel:
+		amq = "AMQ9519E"
+	case errors.Is(err, errHandshake), errors.Is(err, errSilent):
+		amq = "AMQ9259E"
+	case errors.As(err, &bad), errors.As(err, &page):
+		amq = "AMQ9504E"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, new(net.Error)):
+		amq = "AMQ9208E"
 	}
-	if c := context.Cause(k.ctx); c != nil && !errors.Is(err, errGoodbye) {
-		err = c
+	if amq != "" {
+		ev = ev.Str(obs.FieldAMQ, amq)
 	}
-	ev.Err(err).Str("channel", k.peer.Channel).Stringer("peer", k.nc.RemoteAddr()).Msg("client channel ended")
+	ev.Err(err).Str("channel", k.peer.Channel).Stringer("peer", k.nc.RemoteAddr()).
+		Msgf("channel %q to %s ended", k.peer.Channel, k.nc.RemoteAddr())
 }
 
 // guarded runs fn so that a panic ends this socket and nothing else.
@@ -161,7 +179,7 @@ func (k *socket) guarded(name string, fn func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			k.s.opt.Log.Error().Str("amq", "AMQ6125E").Str("loop", name).Str("stack", string(debug.Stack())).
+			k.s.opt.Log.Error().Str(obs.FieldAMQ, "AMQ6125E").Str("loop", name).Str("stack", string(debug.Stack())).
 				Str("channel", k.peer.Channel).Msgf("internal error on a client channel: %v", p)
 		}
 	}()
@@ -342,11 +360,18 @@ func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
 	if !ok {
 		return ccsidError(h.CCSID)
 	}
-	body := wire.Encode(nil, h.Type, a, b, c, h.Size())
+	buf := replies.Get().(*[]byte)
+	*buf = wire.Encode((*buf)[:0], h.Type, a, b, c, h.Size())
+	if cap(*buf) <= maxReplyKept {
+		defer replies.Put(buf)
+	}
 	k.wmu.Lock()
 	defer k.wmu.Unlock()
-	return wire.WriteMessage(k.nc, h, body, k.link.Load().transmission)
+	return wire.WriteMessage(k.nc, h, *buf, k.link.Load().transmission)
 }
+
+// replies holds buffers in which messages are built; a large one is not kept.
+var replies = sync.Pool{New: func() any { return new([]byte) }}
 
 func (k *socket) sayQuiesce(a wire.Action) {
 	if k.connected.Load() && k.link.Load().shared {
