@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -9,7 +10,13 @@ import (
 	"github.com/qmgrd/qmgrd/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killEnv); dir != "" {
+		killChild(dir)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestMem(t *testing.T) {
 	storetest.Run(t, storetest.Opener{Forgets: true, Open: func(testing.TB, string) store.Store { return store.OpenMem() }})

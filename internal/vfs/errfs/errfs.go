@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
@@ -54,6 +55,41 @@ type FS struct {
 	rule *Rule
 	n    int
 	hits int
+
+	limited bool
+	room    int64 // bytes left, when limited
+}
+
+// SetRoom makes the disk small: what a file grows by is taken from room, what a removal or a cut frees is given
+// back. A commit of a library (Durable) needs a spare of nativeSpare. Negative = unlimited.
+func (f *FS) SetRoom(room int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.limited, f.room = room >= 0, room
+}
+
+const nativeSpare = 64 << 10
+
+// grow takes n bytes of room, or gives them back when n is negative.
+func (f *FS) grow(op, name string, n int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.limited {
+		return nil
+	}
+	if n > f.room {
+		return &fs.PathError{Op: op, Path: name, Err: syscall.ENOSPC}
+	}
+	f.room -= n
+	return nil
+}
+
+func (f *FS) sizeOf(name string) int64 {
+	st, err := f.in.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return st.Size()
 }
 
 // New wraps in; nothing fails until Set.
@@ -122,6 +158,12 @@ func (f *FS) Durable(name string, commit func() error) error {
 	if err := f.check(Durable, name); err != nil {
 		return err
 	}
+	before := f.sizeOf(name)
+	if err := f.grow("write", name, nativeSpare); err != nil {
+		return err
+	}
+	_ = f.grow("write", name, -nativeSpare)
+	defer func() { _ = f.grow("write", name, min(f.sizeOf(name)-before, 0)) }()
 	return f.in.(vfs.Native).Durable(name, commit)
 }
 
@@ -138,7 +180,12 @@ func (f *FS) Remove(name string) error {
 	if err := f.check(Remove, name); err != nil {
 		return err
 	}
-	return f.in.Remove(name)
+	size := f.sizeOf(name)
+	err := f.in.Remove(name)
+	if err == nil {
+		_ = f.grow("remove", name, -size)
+	}
+	return err
 }
 
 // RemoveAll implements vfs.FS.
@@ -187,9 +234,21 @@ type file struct {
 	fs *FS
 }
 
+// more takes the room for a file that ends at size or later.
+func (f *file) more(k Kind, size int64) error {
+	n, err := f.Size()
+	if err != nil || size <= n {
+		return err
+	}
+	return f.fs.grow(string(k), f.Name(), size-n)
+}
+
 func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	short, err := f.fs.fail(Write, f.Name())
 	if err == nil {
+		if err := f.more(Write, off+int64(len(b))); err != nil {
+			return 0, err
+		}
 		return f.File.WriteAt(b, off)
 	}
 	if !short {
@@ -217,11 +276,17 @@ func (f *file) Truncate(size int64) error {
 	if err := f.fs.check(Truncate, f.Name()); err != nil {
 		return err
 	}
+	if n, err := f.Size(); err == nil && size < n {
+		_ = f.fs.grow("truncate", f.Name(), size-n)
+	}
 	return f.File.Truncate(size)
 }
 
 func (f *file) Allocate(off, size int64) error {
 	if err := f.fs.check(Allocate, f.Name()); err != nil {
+		return err
+	}
+	if err := f.more(Allocate, off+size); err != nil {
 		return err
 	}
 	return f.File.Allocate(off, size)

@@ -1,0 +1,154 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/store"
+	"github.com/qmgrd/qmgrd/internal/vfs"
+	"github.com/qmgrd/qmgrd/internal/vfs/errfs"
+)
+
+func putOne(s store.Store, n store.Seq, size int) error {
+	tx := &store.Tx{}
+	tx.Put(1, n, store.Rec{Head: []byte("h"), Body: bytes.Repeat([]byte{byte(n)}, size), Persistent: true})
+	_, err := s.Commit(context.Background(), tx)
+	return err
+}
+
+func takeOne(s store.Store, n store.Seq) error {
+	tx := &store.Tx{}
+	tx.Remove(1, n, true)
+	_, err := s.Commit(context.Background(), tx)
+	return err
+}
+
+// The disk fills up with messages: puts are refused, what was accepted can be read and taken away, the room comes
+// back, and puts work again. The store never fails.
+func TestFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	efs := errfs.New(vfs.OS())
+	efs.SetRoom(2 << 20)
+	o := store.Options{Dir: dir, FS: efs, SegmentSize: 256 << 10, LogSegments: 64, Clock: clock.NewFake(time.Unix(0, 0)),
+		CheckpointBytes: 1 << 40}
+	s, err := store.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := store.Seq(0)
+	for range 10_000 {
+		if err = putOne(s, last+1, 8<<10); err != nil {
+			break
+		}
+		last++
+	}
+	if !errors.Is(err, store.ErrFull) || last < 50 {
+		t.Fatalf("%d messages, then %v", last, err)
+	}
+	if err := putOne(s, last+1, 8<<10); !errors.Is(err, store.ErrFull) {
+		t.Fatalf("another put: %v", err)
+	}
+	for n := store.Seq(1); n <= last; n++ {
+		if r, err := s.Read(1, n, store.Loc{}); err != nil || len(r.Body) != 8<<10 || r.Body[9] != byte(n) {
+			t.Fatalf("read %d of %d: %v", n, last, err)
+		}
+	}
+	if _, err := s.Read(1, last+1, store.Loc{}); !errors.Is(err, store.ErrNotFound) {
+		t.Fatalf("the refused message: %v", err)
+	}
+	for n := store.Seq(1); n < last; n++ {
+		if err := takeOne(s, n); err != nil {
+			t.Fatalf("take %d of %d away from the full store: %v", n, last, err)
+		}
+	}
+	// A restart on the disk as it is.
+	if err := s.Close(store.Preempt, nil); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = store.Open(o); err != nil {
+		t.Fatalf("start on a full disk: %v", err)
+	}
+	if err := s.Checkpoint(context.Background()); err != nil {
+		t.Fatalf("checkpoint: %v", err)
+	}
+	for n := last + 1; n < last+30; n++ {
+		if err := putOne(s, n, 8<<10); err != nil {
+			t.Fatalf("put after the room came back: %v", err)
+		}
+	}
+	if r, err := s.Read(1, last, store.Loc{}); err != nil || len(r.Body) != 8<<10 {
+		t.Fatalf("the message that stayed: %v", err)
+	}
+	if err := s.Close(store.Quiesce, nil); err != nil {
+		t.Fatal(err)
+	}
+	if ps, err := store.Check(dir, nil); err != nil || len(ps) > 0 {
+		t.Fatalf("check: %v, %v", ps, err)
+	}
+}
+
+// The log is bounded: when it has its number of segments, commits wait for a checkpoint.
+func TestLogIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	o := store.Options{Dir: dir, SegmentSize: 64 << 10, LogSegments: 3, CheckpointBytes: 1 << 40,
+		Clock: clock.NewFake(time.Unix(0, 0))}
+	s, err := store.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range store.Seq(200) {
+		if err := putOne(s, n+1, 3<<10); err != nil {
+			t.Fatal(err)
+		}
+		if st := s.Stats(); st.LogSegments > 4 {
+			t.Fatalf("%d segments", st.LogSegments)
+		}
+	}
+	if st := s.Stats(); st.Checkpoints == 0 {
+		t.Fatalf("%+v", st)
+	}
+	for n := range store.Seq(200) {
+		if r, err := s.Read(1, n+1, store.Loc{Seg: 1, Off: 64, Len: 3 << 10}); err != nil || r.Body[0] != byte(n+1) {
+			t.Fatalf("message %d: %v", n+1, err)
+		}
+	}
+	if err := s.Close(store.Immediate, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A checkpoint comes by itself, 30 s after the last one, when something was written.
+func TestCheckpointByTime(t *testing.T) {
+	clk := clock.NewFake(time.Unix(0, 0))
+	s, err := store.Open(store.Options{Dir: t.TempDir(), SegmentSize: 64 << 10, Clock: clk, JoinDelay: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(store.Preempt, nil)
+	commit(t, s, "k")
+	for range 2000 { // the clock's timers and the goroutine behind them take turns
+		clk.Advance(time.Second)
+		if s.Stats().Checkpoints > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	st := s.Stats()
+	if st.Checkpoints != 1 {
+		t.Fatalf("%d checkpoints", st.Checkpoints)
+	}
+	for range 200 {
+		clk.Advance(time.Second)
+		time.Sleep(time.Millisecond)
+	}
+	if n := s.Stats().Checkpoints; n > 2 {
+		t.Fatalf("%d checkpoints of nothing", n)
+	}
+	if _, err := s.Get(store.TableMeta, []byte("k")); err != nil {
+		t.Fatal(err)
+	}
+}
