@@ -83,7 +83,9 @@ func (x *exec) displayDefs() *attr.Reply {
 		if v, ok := x.c.Get("SUBID"); ok && name == "" {
 			name = v
 		}
-		return notFoundOf(d.spec.classes[0], name)
+		r := notFoundOf(d.spec.classes[0], name)
+		r.Msgs[0].ID = msgNotFound // DISPLAY has one answer for all objects
+		return r
 	}
 	objs = objs[first:]
 	return &attr.Reply{Rows: func(yield func(attr.Row) bool) {

@@ -71,6 +71,9 @@ func (x *exec) run() *attr.Reply {
 	if r := x.refuseForeign(); r != nil {
 		return r
 	}
+	if r := x.expandInserts(); r != nil {
+		return r
+	}
 	if h, ok := handlers[x.c.Verb+" "+x.c.Object]; ok {
 		return h(x)
 	}

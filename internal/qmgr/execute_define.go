@@ -33,6 +33,9 @@ func (x *exec) define() *attr.Reply {
 	}
 	d := base.clone()
 	x.apply(d, attrDefine)
+	if old != nil {
+		x.keepFixed(d, old)
+	}
 	if r := x.check(d, old, o); r != nil {
 		return r
 	}

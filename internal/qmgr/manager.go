@@ -24,6 +24,10 @@ type Options struct {
 	Group   string // that user's group; owns the SYSTEM objects beside group mqm when not blank
 	Version string
 
+	// Inserts are values for +WORD+ in names and addresses of commands, beside +QMNAME+; words in upper case. Not changed
+	// after Open.
+	Inserts map[string]string
+
 	// Listeners starts and stops what a LISTENER object names; nil where there is no network (tests). It must not
 	// call back into the Manager.
 	Listeners ListenerHost

@@ -19,6 +19,7 @@ const (
 	msgBadSelector      = "AMQ8213E" // cause
 	msgConnameNeeded    = "AMQ8214E" // channel type
 	msgXmitqNeeded      = "AMQ8215E" // channel type
+	msgNoInsert         = "AMQ8218E" // insert, where, what to do
 	msgChannelExists    = "AMQ8226E" // channel
 	msgChannelNotFound  = "AMQ8227E" // channel
 	msgNoConnection     = "AMQ8277E" // connection

@@ -1,0 +1,22 @@
+package qmgr
+
+// keepFixed gives a definition that replaces another what it may not change and does not name: a topic or a subscription
+// stays on its topic string, so DEFINE TOPIC(T) DEFPRTY(5) REPLACE is enough. A subscription keeps where it delivers too,
+// because it has no default for that.
+func (x *exec) keepFixed(d, old *Def) {
+	var keys []string
+	switch d.Kind {
+	case "TOPIC":
+		keys = []string{"TOPICSTR"}
+	case "SUB":
+		keys = subFixed
+		if !x.c.Has("DEST") && !x.c.Has("DESTCLAS") {
+			keys = append(append([]string(nil), keys...), "DEST", "DESTQMGR")
+		}
+	}
+	for _, k := range keys {
+		if !x.c.Has(k) {
+			d.set(k, old.Get(k))
+		}
+	}
+}
