@@ -219,3 +219,14 @@ func (t *Tree) nextExpiry() (time.Time, bool) {
 	}
 	return time.Unix(0, t.expiry[0].at), true
 }
+
+// RetainedRefOf returns the number of a topic's retained publication, also of one that has expired and only waits to be
+// removed.
+func (t *Tree) RetainedRefOf(topic string) (RetainedRef, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	if n := t.find(topic); n != nil && n.retained() {
+		return n.ref, true
+	}
+	return 0, false
+}

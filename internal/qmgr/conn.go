@@ -10,6 +10,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -45,7 +46,8 @@ type Conn struct {
 	mu      sync.Mutex
 	handles map[Handle]*handle
 	last    Handle
-	work    *uow // the unit of work; changed by verbs only, under mu for those who look
+	matches []*pubsub.Sub // buffer of publish; under verb
+	work    *uow          // the unit of work; changed by verbs only, under mu for those who look
 }
 
 // Connect makes a connection (MQCONN, MQCONNX). The caller has been authenticated.

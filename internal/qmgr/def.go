@@ -21,6 +21,7 @@ type Def struct {
 	Name   string
 	Schema *attr.Schema
 	Vals   []string // by place in Schema.Attrs; canonical text
+	extra  string   // what the kind keeps beside its attributes (subExtra)
 }
 
 // Get returns an attribute's canonical text, "" when the kind has no such attribute.
@@ -112,6 +113,9 @@ func mqTime(t time.Time) string { return t.Format("15.04.05") }
 // as keyword and value. A keyword that a later version no longer knows is skipped.
 const defVersion = 1
 
+// extraKey stands where a keyword stands, for Def.extra; no keyword begins so.
+const extraKey = "\x00extra"
+
 var errBadDef = errors.New("qmgr: stored definition is damaged")
 
 func appendText(b []byte, s string) []byte {
@@ -140,6 +144,10 @@ func (d *Def) encode(id store.QID) []byte {
 		}
 		b = appendText(b, a.Name)
 		b = appendText(b, d.Vals[i])
+	}
+	if d.extra != "" {
+		b = appendText(b, extraKey)
+		b = appendText(b, d.extra)
 	}
 	return b
 }
@@ -172,6 +180,10 @@ func decodeDef(b []byte) (*Def, store.QID, error) {
 		}
 		if v, b, ok = takeText(b); !ok {
 			return nil, 0, errBadDef
+		}
+		if k == extraKey {
+			d.extra = v
+			continue
 		}
 		d.set(k, v)
 	}

@@ -243,7 +243,7 @@ func subStatusRow(s *pubsub.Sub, msgs int64, last, resumed time.Time) map[string
 	return map[string]string{
 		"SUB": s.Name, "SUBID": hexID(s.ID), "ACTCONN": connText(s.Conn()), "DURABLE": yesNo(s.Durable), "LMSGDATE": dateOrBlank(last),
 		"LMSGTIME": timeOrBlank(last), "MCASTREL": "0" + attr.ListSep + "0", "NUMMSGS": strconv.FormatInt(msgs, 10),
-		"RESMDATE": dateOrBlank(resumed), "RESMTIME": timeOrBlank(resumed), "SUBTYPE": s.Type.String(), "SUBUSER": s.User,
+		"RESMDATE": dateOrBlank(resumed), "RESMTIME": timeOrBlank(resumed), "SUBTYPE": s.Type.String(), "SUBUSER": subUser(s),
 		"TOPICSTR": s.Topic,
 	}
 }

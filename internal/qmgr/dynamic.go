@@ -82,6 +82,12 @@ func (h *handle) deftypeNow() string {
 }
 
 func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error {
+	switch {
+	case h.sub != nil:
+		return c.closeSub(ctx, h, options)
+	case h.topic != nil:
+		return c.closeTopic(h, options)
+	}
 	del := options&(mqi.MQCO_DELETE|mqi.MQCO_DELETE_PURGE) != 0
 	deftype := h.deftypeNow()
 	switch {
@@ -96,6 +102,9 @@ func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error 
 		return nil
 	}
 	q.detach(h)
+	if c.m.topics.over.last(q) {
+		return c.m.dropDynamic(ctx, q)
+	}
 	switch {
 	case h.creator && deftype == "TEMPDYN":
 		return c.m.dropDynamic(ctx, q)

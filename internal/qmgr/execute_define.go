@@ -356,7 +356,7 @@ func (x *exec) checkDelete(u *unit, o *Object) *attr.Reply {
 	case ClassTopic:
 		return x.checkDeleteTopic(o)
 	case ClassSub:
-		return x.checkDeleteSub(o)
+		return x.checkDeleteSub(u, o)
 	case ClassListener, ClassService:
 		if r := o.run.Load(); r != nil && r.active() {
 			return failed(mqi.MQRCCF_OBJECT_IN_USE, msgInUse, o.Name)

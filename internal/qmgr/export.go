@@ -150,6 +150,9 @@ func (e *exporter) object(o *Object, d *Def) {
 	if d.Kind == "QLOCAL" && d.Get("DEFTYPE") != "PREDEFINED" {
 		return // dynamic queues are made by opening, or by their subscription
 	}
+	if d.Kind == "SUB" && d.Get("DURABLE") == "NO" {
+		return // it ends with its application
+	}
 	base := e.base(d)
 	if sys, ok := e.system[key{o.Class, o.Name}]; ok {
 		if !e.o.All && sameDefinition(d, sys) {

@@ -81,6 +81,7 @@ func (c *Conn) Get(ctx context.Context, n Handle, md *mqi.MD, gmo *mqi.GMO, max 
 		t = &match{} // the cursor decides alone
 	}
 	t.unmarked = gmo.Options&mqi.MQGMO_UNMARKED_BROWSE_MSG != 0
+	t.sel = h.sel
 	g := &getting{c: c, h: h, q: h.queue, md: md, gmo: gmo, match: t, max: max, browse: gmo.Options&getBrowse != 0,
 		wantCCSID: md.CodedCharSetID, wantEncoding: md.Encoding}
 	if rc := g.checkUOW(); rc != 0 {
@@ -216,13 +217,13 @@ func (g *getting) waitKind() waitKind {
 }
 
 // choose notes the message, and hides it when it is to be taken. A message that will not be taken because the buffer
-// is too small stays in sight.
+// is too small stays in sight, and so does one that must be looked into first.
 func (g *getting) choose(slot uint32, now int64) *found {
 	q := g.q
 	f := &found{slot: slot, e: *q.slab.at(slot)}
 	switch {
 	case !g.browse:
-		if !g.tooSmall(int(f.e.size)) {
+		if g.match.plain() && !g.tooSmall(int(f.e.size)) {
 			q.claim(slot)
 		}
 	case !g.tooSmall(int(f.e.size)):
@@ -348,19 +349,22 @@ func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
 		head, err = decodeHead(rec.Head)
 	}
 	taking := !g.browse && !g.tooSmall(int(f.e.size))
+	claimed := taking && g.match.plain()
 	switch {
-	case errors.Is(err, store.ErrNotFound) && !taking: // browsed, and gone in the meantime
+	case errors.Is(err, store.ErrNotFound) && !claimed && !g.still(f): // gone in the meantime
 		return nil, 0, true, nil
 	case err != nil:
-		g.giveUp(f, taking)
+		g.giveUp(f, claimed)
 		if errors.Is(err, errHead) {
 			return nil, 0, false, mqi.Wrap("MQGET", g.h.name, mqi.MQRC_OBJECT_DAMAGED, err)
 		}
 		return nil, 0, false, storeReason("MQGET", g.h.name, err)
-	case !g.match.accepts(&head.md):
+	case !g.match.accepts(&head.md) || !g.match.selects(head, rec.Body):
 		g.missed, g.missedSlot = place{prio: f.e.prio, seq: f.e.seq, set: true}, f.slot
-		g.giveUp(f, taking)
+		g.giveUp(f, claimed)
 		return nil, 0, true, nil
+	case taking && !claimed && !g.claimNow(f):
+		return nil, 0, true, nil // somebody else was faster
 	}
 	if taking {
 		if err := g.take(f, rec, head); err != nil {
@@ -369,6 +373,28 @@ func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
 	}
 	data, n, err = g.deliver(f, head, rec.Body)
 	return data, n, false, err
+}
+
+// still reports whether the message is where it was found.
+func (g *getting) still(f *found) bool {
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	return g.q.slab.valid(f.slot, f.e.seq) && g.q.slab.at(f.slot).flags&hidden == 0
+}
+
+// claimNow claims a message that has been looked into, unless it went to somebody else meanwhile.
+func (g *getting) claimNow(f *found) bool {
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	if !g.q.slab.valid(f.slot, f.e.seq) {
+		return false
+	}
+	e := g.q.slab.at(f.slot)
+	if e.flags&hidden != 0 || e.flags&fLocked != 0 && e.owner != g.h.id {
+		return false
+	}
+	g.q.claim(f.slot)
+	return true
 }
 
 // giveUp returns a message that was claimed in vain, or takes back lock and marks of one browsed in vain.
@@ -441,6 +467,7 @@ func (g *getting) deliver(f *found, head *msgHead, body []byte) ([]byte, int, er
 		g.h.saved = &savedContext{md: head.md, valid: !g.browse}
 	}
 	g.fillGMO(f, head)
+	body = g.showProps(head, body)
 	if len(body) > g.max {
 		if g.tooSmall(len(body)) {
 			return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
@@ -448,9 +475,9 @@ func (g *getting) deliver(f *found, head *msgHead, body []byte) ([]byte, int, er
 		return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_ACCEPTED)
 	}
 	if g.gmo.Options&mqi.MQGMO_CONVERT != 0 {
-		out, rc := convertBody(g.md, body, g.wantCCSID, g.wantEncoding, g.max)
+		out, rc := mqi.Convert(g.md, body, mqi.Coding{Encoding: g.wantEncoding, CCSID: g.wantCCSID}, g.max)
 		if rc != 0 {
-			return body, len(body), mqi.Warn("MQGET", g.h.name, rc)
+			return out, len(out), mqi.Warn("MQGET", g.h.name, rc)
 		}
 		body = out
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 func TestGetReasons(t *testing.T) {
@@ -188,7 +189,8 @@ func TestConvert(t *testing.T) {
 		{mqi.MQFMT_STRING, 1208, 819, "Käse", "K\xe4se", 0},
 		{mqi.MQFMT_STRING, 819, 1208, "K\xe4se", "Käse", 0},
 		{mqi.MQFMT_STRING, 1208, 1208, "Käse", "Käse", 0},
-		{mqi.MQFMT_STRING, 1208, 500, "x", "x", mqi.MQRC_TARGET_CCSID_ERROR},
+		{mqi.MQFMT_STRING, 1208, 4243, "x", "x", mqi.MQRC_TARGET_CCSID_ERROR},
+		{mqi.MQFMT_STRING, 1208, 500, "A", "\xc1", 0},
 		{mqi.MQFMT_STRING, 4242, 1208, "x", "x", mqi.MQRC_SOURCE_CCSID_ERROR},
 		{mqi.MQFMT_NONE, 1208, 819, "ä", "ä", mqi.MQRC_FORMAT_ERROR},
 		{mqi.MQFMT_STRING, 1208, 1200, "A", "\x00A", 0},
@@ -305,4 +307,58 @@ func TestReports(t *testing.T) {
 		s[8:12] != "\x05\x08\x00\x00" || strings.TrimSpace(s[12:60]) != "REPLY" {
 		t.Errorf("dead letter %q %+v", s, md)
 	}
+}
+
+// A message that cannot be decoded damages its queue, and no other.
+func TestDamagedQueue(t *testing.T) {
+	r := newBoltRig(t)
+	bad := r.define("QLOCAL", "BAD").Queue
+	r.define("QLOCAL", "GOOD")
+	r.put(r.c, r.openQ(r.c, "GOOD", inOut), "p", 0, persistent)
+	var tx store.Tx
+	tx.Put(bad.qid, 1, store.Rec{Head: []byte("nonsense"), Persistent: true})
+	if _, err := r.st.Commit(bg, &tx); err != nil {
+		t.Fatal(err)
+	}
+	r.restart(store.Quiesce)
+	od := mqi.DefaultOD()
+	od.ObjectName = "BAD"
+	_, err := r.c.Open(bg, &od, inOut)
+	wantRC(t, err, mqi.MQRC_OBJECT_DAMAGED)
+	if got := r.drainAll("GOOD"); got != "p" {
+		t.Errorf("GOOD: %q", got)
+	}
+	if !strings.Contains(r.log.String(), "BAD") {
+		t.Error("nothing in the log")
+	}
+}
+
+// Gets in one long unit of work don't walk over each other: a million steps would take seconds, a walk over all that
+// was taken before would be quadratic.
+func TestLongUnitOfWork(t *testing.T) {
+	r := newRig(t)
+	q := r.define("QLOCAL", "Q", "MAXDEPTH", "100000").Queue
+	r.alter(ClassQmgr, qmgrName, "MAXUMSGS", "100000")
+	h := r.openQ(r.c, "Q", inOut)
+	const n = 20000
+	for i := 0; i < n; i++ {
+		r.put(r.c, h, "x", 0)
+	}
+	for i := 0; i < n; i++ {
+		r.get(r.c, h, mqi.MQGMO_SYNCPOINT)
+		if l := &q.lists[0]; !l.none && l.first != 0 && q.slab.at(l.first).flags&hidden != 0 && i > 0 &&
+			q.slab.at(q.slab.at(l.first).prev).flags&hidden == 0 {
+			t.Fatal("the hint stands behind a visible entry")
+		}
+	}
+	_, _, err := tryGet(r.c, h, 0)
+	wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+	if !q.lists[0].none {
+		t.Error("the list does not know that nothing is visible")
+	}
+	wantRC(t, r.c.Backout(bg), 0)
+	for i := 0; i < n; i++ {
+		r.get(r.c, h, mqi.MQGMO_SYNCPOINT)
+	}
+	wantRC(t, r.c.Commit(bg), 0)
 }

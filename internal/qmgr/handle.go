@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub/selector"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -25,6 +26,11 @@ type handle struct {
 	output  bool
 	excl    bool
 	creator bool // created the temporary dynamic queue
+
+	topic *topicHandle // MQOPEN of a topic; then queue is nil
+	sub   *subHandle   // Hsub; then queue is nil
+
+	sel *selector.Selector // selection string of the open
 
 	changed atomic.Bool // 2041 from now on
 
@@ -87,6 +93,9 @@ func (q *Queue) attach(h *handle) mqi.RC {
 	defer q.mu.Unlock()
 	if q.dead || q.obj.deleting.Load() {
 		return mqi.MQRC_UNKNOWN_OBJECT_NAME
+	}
+	if q.damaged {
+		return mqi.MQRC_OBJECT_DAMAGED
 	}
 	if h.input {
 		if q.excl || h.excl && q.in > 0 {

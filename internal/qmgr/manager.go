@@ -68,8 +68,9 @@ type Manager struct {
 	nextQID atomic.Uint32
 	noQmgr  *Def // stands in for the QMGR definition while there is none
 
-	topics topicFeed // the topic tree and who is pinned in it
-	rt     runtime   // message half: queues' loops, connections
+	topics topicFeed   // the topic tree and who is pinned in it
+	retain retainStore // retained publications
+	rt     runtime     // message half: queues' loops, connections
 
 	parts     [2]atomic.Bool // by Part: whether it runs
 	state     atomic.Int32   // stateStarting …
@@ -120,6 +121,14 @@ func Open(o Options) (*Manager, error) {
 		return nil, fmt.Errorf("queue manager %s: no queue manager definition in the store: create it first", o.Name)
 	}
 	m.loadTopics()
+	if err := m.loadRetained(); err != nil {
+		m.cancel()
+		return nil, fmt.Errorf("loading retained publications of %s: %w", o.Name, err)
+	}
+	if err := m.dropManagedOrphans(); err != nil {
+		m.cancel()
+		return nil, fmt.Errorf("removing managed queues of %s without subscription: %w", o.Name, err)
+	}
 	if err := m.startMessaging(); err != nil {
 		m.cancel()
 		return nil, fmt.Errorf("loading messages of %s: %w", o.Name, err)

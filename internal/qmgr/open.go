@@ -67,12 +67,12 @@ func (c *Conn) open(ctx context.Context, op string, od *mqi.OD, options int32) (
 	if options&mqi.MQOO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load() {
 		return fail(mqi.MQRC_Q_MGR_QUIESCING)
 	}
-	if od.RecsPresent != 0 || od.SelectionString != "" && (od.ObjectType != mqi.MQOT_Q ||
-		options&(inputOptions&^mqi.MQOO_BROWSE) == 0) {
-		if od.RecsPresent != 0 {
-			return fail(mqi.MQRC_OD_ERROR)
-		}
-		return fail(mqi.MQRC_SELECTOR_INVALID_FOR_TYPE)
+	if od.RecsPresent != 0 {
+		return fail(mqi.MQRC_OD_ERROR)
+	}
+	sel, err := openSelector(od, options)
+	if err != nil {
+		return nil, err
 	}
 	c.mu.Lock()
 	n := len(c.handles)
@@ -80,11 +80,16 @@ func (c *Conn) open(ctx context.Context, op string, od *mqi.OD, options int32) (
 	if n >= numAttr(c.m.qmgrDef(), "MAXHANDS", 256) {
 		return fail(mqi.MQRC_HANDLE_NOT_AVAILABLE)
 	}
-	h := &handle{id: c.m.rt.handleSeq.Add(1), conn: c, opts: options, name: od.ObjectName, objType: od.ObjectType}
-	var err error
-	if od.ObjectType == mqi.MQOT_Q {
+	h := &handle{id: c.m.rt.handleSeq.Add(1), conn: c, opts: options, name: od.ObjectName, objType: od.ObjectType,
+		sel: sel}
+	switch {
+	case od.ObjectType == mqi.MQOT_TOPIC:
+		err = c.openTopic(op, h, od, nil)
+	case od.ObjectType == mqi.MQOT_Q && c.m.aliasOfTopic(od, options) != nil:
+		err = c.openTopic(op, h, od, c.m.aliasOfTopic(od, options))
+	case od.ObjectType == mqi.MQOT_Q:
 		err = c.openQueue(ctx, op, h, od)
-	} else {
+	default:
 		err = c.openOther(op, h, od)
 	}
 	if err != nil {

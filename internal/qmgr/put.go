@@ -34,6 +34,17 @@ func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body
 	return c.put("MQPUT", h, md, pmo, body)
 }
 
+// put1Options says which open option a put option of MQPUT1 stands for.
+var put1Options = [...][2]int32{
+	{mqi.MQPMO_PASS_IDENTITY_CONTEXT, mqi.MQOO_PASS_IDENTITY_CONTEXT},
+	{mqi.MQPMO_PASS_ALL_CONTEXT, mqi.MQOO_PASS_ALL_CONTEXT},
+	{mqi.MQPMO_SET_IDENTITY_CONTEXT, mqi.MQOO_SET_IDENTITY_CONTEXT},
+	{mqi.MQPMO_SET_ALL_CONTEXT, mqi.MQOO_SET_ALL_CONTEXT},
+	{mqi.MQPMO_ALTERNATE_USER_AUTHORITY, mqi.MQOO_ALTERNATE_USER_AUTHORITY},
+	{mqi.MQPMO_FAIL_IF_QUIESCING, mqi.MQOO_FAIL_IF_QUIESCING},
+	{mqi.MQPMO_RESOLVE_LOCAL_Q, mqi.MQOO_RESOLVE_LOCAL_Q},
+}
+
 // Put1 is open, put and close in one (MQPUT1).
 func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
 	if err := c.begin("MQPUT1", od.ObjectName); err != nil {
@@ -41,17 +52,9 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 	}
 	defer c.verb.Unlock()
 	opts := int32(mqi.MQOO_OUTPUT)
-	for pm, oo := range map[int32]int32{
-		mqi.MQPMO_PASS_IDENTITY_CONTEXT:    mqi.MQOO_PASS_IDENTITY_CONTEXT,
-		mqi.MQPMO_PASS_ALL_CONTEXT:         mqi.MQOO_PASS_ALL_CONTEXT,
-		mqi.MQPMO_SET_IDENTITY_CONTEXT:     mqi.MQOO_SET_IDENTITY_CONTEXT,
-		mqi.MQPMO_SET_ALL_CONTEXT:          mqi.MQOO_SET_ALL_CONTEXT,
-		mqi.MQPMO_ALTERNATE_USER_AUTHORITY: mqi.MQOO_ALTERNATE_USER_AUTHORITY,
-		mqi.MQPMO_FAIL_IF_QUIESCING:        mqi.MQOO_FAIL_IF_QUIESCING,
-		mqi.MQPMO_RESOLVE_LOCAL_Q:          mqi.MQOO_RESOLVE_LOCAL_Q,
-	} {
-		if pmo.Options&pm != 0 {
-			opts |= oo
+	for _, p := range put1Options {
+		if pmo.Options&p[0] != 0 {
+			opts |= p[1]
 		}
 	}
 	h, err := c.open(ctx, "MQPUT1", od, opts)
@@ -74,13 +77,14 @@ func (c *Conn) checkPutOptions(h *handle, pmo *mqi.PMO) mqi.RC {
 	case o&^putKnown != 0,
 		bits(o&(mqi.MQPMO_SYNCPOINT|mqi.MQPMO_NO_SYNCPOINT)) > 1,
 		bits(o&(mqi.MQPMO_ASYNC_RESPONSE|mqi.MQPMO_SYNC_RESPONSE)) > 1,
-		bits(o&putContexts) > 1:
+		bits(o&putContexts) > 1,
+		o&mqi.MQPMO_RETAIN != 0 && h.topic == nil:
 		return mqi.MQRC_OPTIONS_ERROR
 	case pmo.Version >= 3 && (pmo.Action < mqi.MQACTP_NEW || pmo.Action > mqi.MQACTP_REPORT):
 		return mqi.MQRC_ACTION_ERROR
 	case h.opts&mqi.MQOO_OUTPUT == 0:
 		return mqi.MQRC_NOT_OPEN_FOR_OUTPUT
-	case h.queue == nil:
+	case h.queue == nil && h.topic == nil:
 		return mqi.MQRC_HOBJ_ERROR
 	case o&mqi.MQPMO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load():
 		return mqi.MQRC_Q_MGR_QUIESCING
@@ -90,6 +94,9 @@ func (c *Conn) checkPutOptions(h *handle, pmo *mqi.PMO) mqi.RC {
 
 // put is the body of MQPUT and MQPUT1, in the order of checks of facts/mqi.md §5.
 func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	if h.topic != nil {
+		return c.publish(op, h, md, pmo, body)
+	}
 	fail := func(rc mqi.RC) error { return mqi.E(op, h.name, rc) }
 	if md.Version < 1 || md.Version > 2 {
 		return fail(mqi.MQRC_MD_ERROR)

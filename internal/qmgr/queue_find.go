@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub/selector"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -15,12 +16,13 @@ type match struct {
 	mid, cid              uint32
 	seqNo, offset         int32
 	token                 mqi.Token
-	unmarked              bool // MQGMO_UNMARKED_BROWSE_MSG
+	unmarked              bool               // MQGMO_UNMARKED_BROWSE_MSG
+	sel                   *selector.Selector // of the handle; nil selects all
 }
 
 // plain reports whether index entries alone answer the match (but for a collision of hashes).
 func (t *match) plain() bool {
-	return !t.byGroup && !t.bySeq && !t.byOffset && !t.unmarked && !t.byToken
+	return !t.byGroup && !t.bySeq && !t.byOffset && !t.unmarked && !t.byToken && t.sel == nil
 }
 
 // accepts checks the message's own descriptor.

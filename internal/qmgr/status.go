@@ -14,9 +14,9 @@ import (
 
 // queueStats is what real-time monitoring shows of a queue. It is always collected; MONQ decides whether it is shown.
 type queueStats struct {
-	lastGet, lastPut  int64 // Unix nanoseconds
-	qtShort, qtLong   int64 // microseconds, moving averages over about 8 and 64 gets
-	gets, puts, bytes uint64
+	lastGet, lastPut int64 // Unix nanoseconds
+	qtShort, qtLong  int64 // microseconds, moving averages over about 8 and 64 gets
+	gets, puts       uint64
 }
 
 func (s *queueStats) put(now time.Time) {
@@ -214,6 +214,7 @@ func (m *Manager) connHandleRows() []map[string]string {
 				"QSGDISP":  "QMGR",
 				"DEST":     "", "DESTQMGR": "", "SUBID": "", "SUBNAME": "", "TOPICSTR": "",
 			}
+			h.pubsubNames(row)
 			if h.objType == mqi.MQOT_Q_MGR {
 				row["OBJNAME"] = m.opt.Name
 			}

@@ -6,18 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/pubsub/selector"
-	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // Subscriptions that are defined: their rules, their managed queues, their place in the topic tree.
-
-const retainedTable = store.TableRetained
 
 // templateSub is the subscription that others start from; it receives nothing.
 const templateSub = "SYSTEM.DEFAULT.SUB"
@@ -157,6 +153,27 @@ func (x *exec) storeSub(u *unit, o *Object, old, d *Def) *attr.Reply {
 			d.set("SUBUSER", x.id.User)
 		}
 	}
+	e := subExtra{expires: expiresAt(m.opt.Clock.Now(), d.Int("EXPIRY"))}
+	if old != nil {
+		was := old.subExtra()
+		e.topic, e.group = was.topic, was.group
+		if _, given := x.c.Get("EXPIRY"); !given && d.Get("EXPIRY") == old.Get("EXPIRY") {
+			e.expires = was.expires
+		}
+	}
+	if _, given := x.c.Get("DESTCORL"); !given && old == nil && d.Name != templateSub {
+		d.set("DESTCORL", d.Get("SUBID")) // 48 zeros, when they are given, keep the publisher's
+	}
+	if d.extra = ""; e.topic == "" && d.Name != templateSub {
+		full, err := m.fullTopic(d)
+		if err != nil {
+			return topicRefused(err, d.Name)
+		}
+		e.topic = full
+	}
+	if d.Name != templateSub {
+		d.setSubExtra(e)
+	}
 	sel := "NONE"
 	if d.Get("SELECTOR") != "" {
 		sel = "STANDARD"
@@ -189,7 +206,7 @@ func (x *exec) managedQueueFor(u *unit, d *Def) *attr.Reply {
 	case model.Def().Kind != "QMODEL" || model.Def().Get("DEFTYPE") == "TEMPDYN":
 		return conflict(mqi.MQRC_INVALID_DESTINATION, d.Name, "model queue "+name+" does not make permanent queues: see MDURMDL of the topic")
 	}
-	qname := "SYSTEM.MANAGED.DURABLE." + d.Get("SUBID")[32:]
+	qname := managedDurable + d.Get("SUBID")[32:]
 	objs, err := m.latch(x.ctx, x.p, key{ClassQueue, qname})
 	if err != nil {
 		return interrupted(err)
@@ -221,6 +238,9 @@ func subScheme(d *Def) pubsub.Scheme {
 
 // fullTopic joins TOPICOBJ's topic string and TOPICSTR.
 func (m *Manager) fullTopic(d *Def) (string, error) {
+	if e := d.subExtra(); e.topic != "" {
+		return e.topic, nil // the topic object may have gone since
+	}
 	prefix, has := "", false
 	if t := d.Get("TOPICOBJ"); !blank(t) {
 		if o := m.lookup(ClassTopic, t); o != nil {
@@ -230,46 +250,8 @@ func (m *Manager) fullTopic(d *Def) (string, error) {
 	return pubsub.Combine(prefix, has, d.Get("TOPICSTR"))
 }
 
-// subChanged puts a subscription into the topic tree in place of what it was.
-func (m *Manager) subChanged(o *Object, d *Def) {
-	if d.Name == templateSub {
-		return
-	}
-	m.topics.ends.set(o, subEnd(d, m.opt.Clock.Now().Location()))
-	full, err := m.fullTopic(d)
-	if err != nil {
-		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("subscription has no topic")
-		return
-	}
-	s := &pubsub.Sub{
-		Name: d.Name, Topic: full, Scheme: subScheme(d), Level: uint8(max(0, d.Int("SUBLEVEL"))), Scope: d.Get("SUBSCOPE"),
-		Durable: true, Type: pubsub.SubAdmin, User: d.Get("SUBUSER"), Owner: o,
-	}
-	if b, err := hex.DecodeString(d.Get("SUBID")); err == nil {
-		copy(s.ID[:], b)
-	}
-	if old := o.sub.Load(); old != nil {
-		if old.Topic == s.Topic && old.Scheme == s.Scheme && old.User == s.User && old.Level == s.Level && old.Scope == s.Scope {
-			return // counters go on
-		}
-		m.topics.tree.Unsubscribe(old)
-	}
-	if err := m.topics.tree.Subscribe(s); err != nil {
-		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("subscription not in the topic tree")
-		return
-	}
-	o.sub.Store(s)
-}
-
-func (m *Manager) subGone(o *Object, _ *Def) {
-	m.topics.ends.set(o, time.Time{})
-	if s := o.sub.Swap(nil); s != nil {
-		m.topics.tree.Unsubscribe(s)
-	}
-}
-
 // checkDeleteSub refuses the deletion of a subscription that an application holds.
-func (x *exec) checkDeleteSub(o *Object) *attr.Reply {
+func (x *exec) checkDeleteSub(_ *unit, o *Object) *attr.Reply {
 	if s := o.sub.Load(); s != nil && s.Conn() != "" {
 		return failed(mqi.MQRC_SUBSCRIPTION_IN_USE, msgInUse, o.Name)
 	}

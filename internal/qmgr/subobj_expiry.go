@@ -4,9 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/qmgrd/qmgrd/internal/attr"
-	"github.com/qmgrd/qmgrd/internal/auth"
 )
 
 // Subscriptions with EXPIRY end that many tenths of a second after their creation. One loop sleeps until the next end.
@@ -53,16 +50,11 @@ func (e *subEnds) due(now time.Time) (over []*Object, next time.Time) {
 }
 
 // subEnd is when a subscription ends by its definition; zero for never.
-func subEnd(d *Def, loc *time.Location) time.Time {
-	tenths := d.Int("EXPIRY")
-	if tenths < 0 {
-		return time.Time{}
+func subEnd(d *Def) time.Time {
+	if at := d.subExtra().expires; at != 0 {
+		return time.UnixMilli(at)
 	}
-	made, err := time.ParseInLocation("2006-01-02 15:04:05", d.Get("CRDATE")+" "+d.Get("CRTIME"), loc)
-	if err != nil {
-		return time.Time{}
-	}
-	return made.Add(time.Duration(tenths) * 100 * time.Millisecond)
+	return time.Time{}
 }
 
 // runSubEnds deletes subscriptions whose time is over, until the manager ends.
@@ -85,19 +77,16 @@ func (m *Manager) runSubEnds() {
 	}
 }
 
-// endSub deletes one subscription as DELETE SUB would. One that an application holds, or that the store cannot delete
-// now, is tried again with the next end.
+// endSub ends one subscription, also one that an application holds: its handle then gets nothing more. One that the store
+// cannot remove now is tried again later.
 func (m *Manager) endSub(ctx context.Context, o *Object) {
-	c := &attr.Command{Verb: "DELETE", Object: "SUB", Kind: "SUB", Name: o.Name, HasName: true}
 	m.topics.ends.set(o, time.Time{})
-	r := m.Execute(ctx, c, auth.System(m.opt.User))
-	if !r.Failed() {
-		m.opt.Log.Info().Str("sub", o.Name).Msg("subscription ended by its EXPIRY")
+	if err := m.removeSub(ctx, o); err != nil {
+		m.opt.Log.Error().Err(err).Str("sub", o.Name).Msg("subscription not ended by its EXPIRY")
+		m.topics.ends.set(o, m.opt.Clock.Now().Add(retrySubEnd))
 		return
 	}
-	if m.lookup(ClassSub, o.Name) == o {
-		m.topics.ends.set(o, m.opt.Clock.Now().Add(retrySubEnd))
-	}
+	m.opt.Log.Info().Str("sub", o.Name).Msg("subscription ended by its EXPIRY")
 }
 
 // retrySubEnd is the pause before a subscription that could not be ended is tried again.

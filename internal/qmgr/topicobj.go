@@ -9,7 +9,6 @@ import (
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
-	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // Topic objects: what ties a definition to the topic tree.
@@ -19,11 +18,13 @@ type topicFeed struct {
 	tree   *pubsub.Tree
 	serial atomic.Uint64 // last part of the next SUBID
 	ends   subEnds       // of subscriptions with EXPIRY
+	over   overQueues
 }
 
 func (f *topicFeed) init(m *Manager) {
 	f.tree = pubsub.New(pubsub.Options{Clock: m.opt.Clock, Life: pubsub.DefaultTreeLife})
 	f.ends.init()
+	m.retain.init(f.tree)
 	f.serial.Store(uint64(m.opt.Clock.Now().UnixNano()))
 }
 
@@ -44,19 +45,6 @@ func (m *Manager) loadTopics() {
 			m.topics.serial.Store(n)
 		}
 	}
-}
-
-// runTopics removes unused topics, and retained publications that are over, until the manager ends.
-func (m *Manager) runTopics() {
-	m.topics.tree.Run(m.ctx, func(gone []pubsub.RetainedAt) {
-		var tx store.Tx
-		for _, r := range gone {
-			tx.Unset(retainedTable, []byte(r.Topic))
-		}
-		if _, err := m.opt.Store.Commit(m.ctx, &tx); err != nil && m.ctx.Err() == nil {
-			m.opt.Log.Error().Err(err).Int("topics", len(gone)).Msg("expired retained publications not removed from the store")
-		}
-	})
 }
 
 func (m *Manager) setTreeLife(d *Def) {
@@ -175,22 +163,18 @@ func (x *exec) clearTopicStr() *attr.Reply {
 	if err != nil {
 		return topicRefused(err, x.c.Name)
 	}
-	u := &unit{ok: x.success(x.c.Name)}
-	tree := x.m.topics.tree
-	n := 0
 	for p := (pubsub.Page{}); !p.Done(); {
 		var found []pubsub.RetainedAt
-		found, p = tree.RetainedMatching(f, p)
-		for _, r := range found {
-			u.tx.Unset(retainedTable, []byte(r.Topic))
-			u.onSwap(func() { tree.ClearRetainedIf(r.Topic, r.Ref) })
-			n++
+		found, p = x.m.topics.tree.RetainedMatching(f, p)
+		u := &uow{}
+		for i := range found {
+			u.retained = append(u.retained, &retainedOp{topic: found[i].Topic})
+		}
+		if err := x.m.commit(u); err != nil {
+			return storeFailed(err)
 		}
 	}
-	if n == 0 {
-		return u.ok
-	}
-	return x.submit(u)
+	return x.success(x.c.Name)
 }
 
 func topicRefused(err error, name string) *attr.Reply {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -19,8 +20,10 @@ type uow struct {
 	n      int // messages that count against MAXUMSGS
 	doomed bool
 	born   time.Time
-	logged time.Time // first persistent operation, for DISPLAY CONN
-	skip   int       // 1 + place in gets of the message with MARK_SKIP_BACKOUT
+	skip   int // 1 + place in gets of the message with MARK_SKIP_BACKOUT
+
+	retained []*retainedOp // retained publications that change with the unit
+	sent     []*pubsub.Sub // subscriptions that get a message by it, for NUMMSGS
 }
 
 var errDoomed = errors.New("the unit of work could not be continued after an earlier failure")
@@ -161,17 +164,22 @@ func (u *uow) splitSkipped() *uow {
 
 // commit makes a unit durable and then lets everybody see it. On failure it is undone without counting a backout.
 func (m *Manager) commit(u *uow) error {
-	if u.tx.Len() == 0 {
+	if u.tx.Len() == 0 && len(u.retained) == 0 {
 		return nil
 	}
-	t := m.opt.Store.Submit(&u.tx)
+	t := m.submitUnit(u)
 	// The unit ends whatever the caller's context does: nobody may see it half.
 	if err := t.Wait(context.Background()); err != nil {
+		m.retain.failed(u.retained)
 		m.giveBack(u)
 		return err
 	}
+	m.retain.done(u.retained)
 	locs := t.Locs()
 	now := m.opt.Clock.Now()
+	for _, s := range u.sent {
+		s.Delivered(now)
+	}
 	var late store.Tx // what was put on a queue that has been deleted meanwhile
 	for _, b := range u.batches() {
 		b.q.mu.Lock()

@@ -1,0 +1,323 @@
+package qmgr
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"crypto/sha256"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// Retained publications. Persistent ones are entries of store.TableRetained and change with the unit that publishes;
+// nonpersistent ones are kept in memory and end with the queue manager. The topic tree knows which topic has one, by a
+// reference whose lowest bit says where it is.
+//
+// Several units may change one topic at the same time. What is in force in the end must be the same in the store and in
+// the tree, so the changes of a topic are numbered under retain.mu in the order in which they are submitted, and come
+// into force in that order: a change that overtakes another also ends it.
+
+const (
+	retainedTable = store.TableRetained
+	retainedQueue = "SYSTEM.RETAINED.PUB.QUEUE"
+)
+
+// retainedOp is one change: a new publication, or none (head is nil).
+type retainedOp struct {
+	topic   string
+	head    []byte
+	body    []byte
+	pers    bool
+	expires int64 // Unix milliseconds, 0 never
+	ref     pubsub.RetainedRef
+}
+
+// retainStore is the queue manager's retained publications. mu comes before the topic tree's lock and is never held
+// over a wait for the disk.
+type retainStore struct {
+	tree   *pubsub.Tree
+	mu     sync.Mutex
+	last   uint64                             // number of the last change
+	mem    map[pubsub.RetainedRef]*retainedOp // nonpersistent ones in force
+	flight map[string][]*retainedOp           // submitted and not in force yet, by topic, in order
+}
+
+func (r *retainStore) init(tree *pubsub.Tree) {
+	r.tree = tree
+	r.mem = map[pubsub.RetainedRef]*retainedOp{}
+	r.flight = map[string][]*retainedOp{}
+}
+
+// inStore reports whether a reference is that of a persistent publication.
+func inStore(ref pubsub.RetainedRef) bool { return ref&1 != 0 }
+
+// submitUnit hands a unit to the store, with the retained publications it changes.
+func (m *Manager) submitUnit(u *uow) store.Ticket {
+	if len(u.retained) == 0 {
+		return m.opt.Store.Submit(&u.tx)
+	}
+	r := &m.retain
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, op := range u.retained {
+		r.order(&u.tx, op)
+	}
+	return m.opt.Store.Submit(&u.tx)
+}
+
+// order numbers a change and adds what the store has to know of it.
+func (r *retainStore) order(tx *store.Tx, op *retainedOp) {
+	r.last++
+	op.ref = pubsub.RetainedRef(r.last << 1)
+	switch {
+	case op.head != nil && op.pers:
+		op.ref |= 1
+		tx.Set(retainedTable, retainedKey(op.topic), op.encode())
+		op.head, op.body = []byte{}, nil // the store has it
+	case r.stored(op.topic):
+		tx.Unset(retainedTable, retainedKey(op.topic))
+	}
+	r.flight[op.topic] = append(r.flight[op.topic], op)
+}
+
+// stored reports whether the store may have an entry for a topic.
+func (r *retainStore) stored(topic string) bool {
+	if cur, ok := r.tree.RetainedRefOf(topic); ok && inStore(cur) {
+		return true
+	}
+	return slices.ContainsFunc(r.flight[topic], func(op *retainedOp) bool { return inStore(op.ref) })
+}
+
+// done puts the changes of a durable unit in force. One that a later change has overtaken is over already.
+func (r *retainStore) done(ops []*retainedOp) {
+	if len(ops) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, op := range ops {
+		list := r.flight[op.topic]
+		i := slices.Index(list, op)
+		if i < 0 {
+			continue
+		}
+		r.setFlight(op.topic, list[i+1:])
+		r.apply(op)
+	}
+}
+
+// failed forgets the changes of a unit that the store refused.
+func (r *retainStore) failed(ops []*retainedOp) {
+	if len(ops) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, op := range ops {
+		list := r.flight[op.topic]
+		if i := slices.Index(list, op); i >= 0 {
+			r.setFlight(op.topic, slices.Delete(list, i, i+1))
+		}
+	}
+}
+
+func (r *retainStore) setFlight(topic string, list []*retainedOp) {
+	if len(list) == 0 {
+		delete(r.flight, topic)
+		return
+	}
+	r.flight[topic] = list
+}
+
+func (r *retainStore) apply(op *retainedOp) {
+	if op.head == nil {
+		if old, had := r.tree.ClearRetained(op.topic); had {
+			delete(r.mem, old)
+		}
+		return
+	}
+	var expires time.Time
+	if op.expires != 0 {
+		expires = time.UnixMilli(op.expires)
+	}
+	old, had, err := r.tree.SetRetained(op.topic, op.ref, expires)
+	if err != nil {
+		return // the topic was checked when it was opened
+	}
+	if had {
+		delete(r.mem, old)
+	}
+	if !op.pers {
+		r.mem[op.ref] = op
+	}
+}
+
+// runTopics removes unused topics, and retained publications that are over, until the manager ends.
+func (m *Manager) runTopics() {
+	m.topics.tree.Run(m.ctx, func(gone []pubsub.RetainedAt) {
+		if err := m.retain.expired(m.opt.Store, gone); err != nil && m.ctx.Err() == nil {
+			m.opt.Log.Error().Err(err).Int("topics", len(gone)).Msg("expired retained publications not removed from the store")
+		}
+	})
+}
+
+// expired forgets publications whose time is over and that the tree has dropped. A topic that has got another one
+// meanwhile keeps that.
+func (r *retainStore) expired(st store.Store, gone []pubsub.RetainedAt) error {
+	var tx store.Tx
+	r.mu.Lock()
+	for i := range gone {
+		g := &gone[i]
+		delete(r.mem, g.Ref)
+		if _, again := r.tree.RetainedRefOf(g.Topic); inStore(g.Ref) && !again && len(r.flight[g.Topic]) == 0 {
+			tx.Unset(retainedTable, retainedKey(g.Topic))
+		}
+	}
+	if tx.Len() == 0 {
+		r.mu.Unlock()
+		return nil
+	}
+	t := st.Submit(&tx) // before anybody else submits for these topics
+	r.mu.Unlock()
+	return t.Wait(context.Background())
+}
+
+// The entry of a persistent publication: version, number, expiry, topic when the key does not hold it, head, body.
+const retainedVersion = 1
+
+// maxTopicKey is the longest topic string that is its own key; longer ones are known by their hash.
+const maxTopicKey = 4096
+
+func retainedKey(topic string) []byte {
+	if len(topic) <= maxTopicKey {
+		return append([]byte{'t'}, topic...)
+	}
+	sum := sha256.Sum256([]byte(topic))
+	return append([]byte{'h'}, sum[:]...)
+}
+
+func (op *retainedOp) encode() []byte {
+	topic := ""
+	if len(op.topic) > maxTopicKey {
+		topic = op.topic
+	}
+	b := make([]byte, 0, 32+len(topic)+len(op.head)+len(op.body))
+	b = append(b, retainedVersion)
+	b = binary.LittleEndian.AppendUint64(b, uint64(op.ref))
+	b = binary.LittleEndian.AppendUint64(b, uint64(op.expires))
+	b = appendText(b, topic)
+	b = binary.AppendUvarint(b, uint64(len(op.head)))
+	b = append(b, op.head...)
+	return append(b, op.body...)
+}
+
+var errRetained = errors.New("entry of a retained publication is damaged")
+
+// decodeRetained reads an entry; head and body share its memory.
+func decodeRetained(k, v []byte) (*retainedOp, error) {
+	if len(k) == 0 || len(v) < 17 || v[0] != retainedVersion {
+		return nil, errRetained
+	}
+	op := &retainedOp{ref: pubsub.RetainedRef(binary.LittleEndian.Uint64(v[1:])), pers: true,
+		expires: int64(binary.LittleEndian.Uint64(v[9:]))}
+	topic, rest, ok := takeText(v[17:])
+	if !ok {
+		return nil, errRetained
+	}
+	if op.topic = topic; k[0] == 't' {
+		op.topic = string(k[1:])
+	}
+	n, w := binary.Uvarint(rest)
+	if w <= 0 || n > uint64(len(rest)-w) {
+		return nil, errRetained
+	}
+	op.head, op.body = rest[w:w+int(n)], rest[w+int(n):]
+	return op, nil
+}
+
+// loadRetained puts the persistent retained publications into the tree, but for those that are over.
+func (m *Manager) loadRetained() error {
+	r := &m.retain
+	now := m.opt.Clock.Now().UnixMilli()
+	var tx store.Tx
+	err := m.opt.Store.Range(retainedTable, nil, nil, func(k, v []byte) error {
+		op, err := decodeRetained(k, v)
+		if err != nil {
+			return fmt.Errorf("%q: %w", k, err)
+		}
+		r.last = max(r.last, uint64(op.ref)>>1)
+		if op.expires != 0 && op.expires <= now {
+			tx.Unset(retainedTable, slices.Clone(k))
+			return nil
+		}
+		op.head, op.body = []byte{}, nil
+		r.apply(op)
+		return nil
+	})
+	if err != nil || tx.Len() == 0 {
+		return err
+	}
+	_, err = m.opt.Store.Commit(context.Background(), &tx)
+	return err
+}
+
+// retainedMsg reads a topic's retained publication; nil when it has gone since the tree named it.
+func (m *Manager) retainedMsg(at *pubsub.RetainedAt) (*msgHead, []byte, error) {
+	if !inStore(at.Ref) {
+		m.retain.mu.Lock()
+		op := m.retain.mem[at.Ref]
+		m.retain.mu.Unlock()
+		if op == nil {
+			return nil, nil, nil
+		}
+		h, err := decodeHead(op.head)
+		return h, op.body, err
+	}
+	k := retainedKey(at.Topic)
+	v, err := m.opt.Store.Get(retainedTable, k)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	op, err := decodeRetained(k, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := decodeHead(op.head)
+	return h, op.body, err
+}
+
+// mayRetain says whether a publication can be retained now: the queue that stands for the store of retained
+// publications must be there, take messages, and have room. An operator stops retaining by it, as in the product.
+func (m *Manager) mayRetain(topic string) mqi.RC {
+	o := m.lookup(ClassQueue, retainedQueue)
+	if o == nil || o.Queue == nil {
+		return mqi.MQRC_PUT_NOT_RETAINED
+	}
+	cfg := o.Queue.cfg.Load()
+	if cfg.putInhibited {
+		return mqi.MQRC_PUT_NOT_RETAINED
+	}
+	if _, has := m.topics.tree.RetainedRefOf(topic); !has && m.topics.tree.RetainedCount() >= cfg.maxDepth {
+		return mqi.MQRC_PUT_NOT_RETAINED
+	}
+	return 0
+}
+
+// retainedReadable says whether retained publications may be sent to subscribers now.
+func (m *Manager) retainedReadable() mqi.RC {
+	o := m.lookup(ClassQueue, retainedQueue)
+	if o == nil || o.Queue == nil || o.Queue.cfg.Load().getInhibited {
+		return mqi.MQRC_RETAINED_MSG_Q_ERROR
+	}
+	return 0
+}

@@ -1,0 +1,93 @@
+package qmgr
+
+import (
+	"context"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
+)
+
+// MQSUBRQ, and the sending of retained publications to one subscription.
+
+// SubRequest asks for the retained publications of a subscription that was made with MQSO_PUBLICATIONS_ON_REQUEST
+// (MQSUBRQ). sro.NumPubs says how many were put to its queue.
+func (c *Conn) SubRequest(ctx context.Context, hsub Handle, action int32, sro *mqi.SRO) error {
+	if err := c.begin("MQSUBRQ", ""); err != nil {
+		return err
+	}
+	defer c.verb.Unlock()
+	h, err := c.handle("MQSUBRQ", hsub)
+	if err != nil {
+		return err
+	}
+	fail := func(rc mqi.RC) error { return mqi.E("MQSUBRQ", h.name, rc) }
+	switch {
+	case h.sub == nil:
+		return fail(mqi.MQRC_HOBJ_ERROR)
+	case sro.Version != 1:
+		return fail(mqi.MQRC_SRO_ERROR)
+	case sro.Options&^mqi.MQSRO_FAIL_IF_QUIESCING != 0:
+		return fail(mqi.MQRC_OPTIONS_ERROR)
+	case action != mqi.MQSR_ACTION_PUBLICATION:
+		return fail(mqi.MQRC_ACTION_ERROR)
+	case sro.Options&mqi.MQSRO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load():
+		return fail(mqi.MQRC_Q_MGR_QUIESCING)
+	}
+	s := h.sub.obj.sub.Load()
+	switch {
+	case s == nil:
+		return fail(mqi.MQRC_NO_SUBSCRIPTION) // it has expired or was deleted
+	case !cfgOf(s).reqOnly:
+		return fail(mqi.MQRC_ACTION_ERROR)
+	}
+	if rc := c.m.retainedReadable(); rc != 0 {
+		return fail(rc)
+	}
+	u := &uow{}
+	n, rc := c.m.sendRetained(u, s)
+	if rc == 0 && n == 0 {
+		rc = mqi.MQRC_NO_RETAINED_MSG
+	}
+	if rc != 0 {
+		c.m.giveBack(u)
+		return fail(rc)
+	}
+	if err := c.m.commit(u); err != nil {
+		return storeReason("MQSUBRQ", h.name, err)
+	}
+	sro.NumPubs = int32(n)
+	return nil
+}
+
+// sendRetained puts the retained publications that fit a subscription on its queue, as part of u. On failure the caller
+// gives u back.
+func (m *Manager) sendRetained(u *uow, s *pubsub.Sub) (n int, rc mqi.RC) {
+	tree := m.topics.tree
+	cfg := cfgOf(s)
+	for p := (pubsub.Page{}); !p.Done(); {
+		var found []pubsub.RetainedAt
+		found, p = tree.RetainedForSub(s.Filter(), p)
+		for i := range found {
+			head, body, err := m.retainedMsg(&found[i])
+			if err != nil {
+				m.opt.Log.Error().Err(err).Str("topic", found[i].Topic).Msg("retained publication not readable")
+				return n, mqi.MQRC_RETAINED_MSG_Q_ERROR
+			}
+			if head == nil {
+				continue
+			}
+			pub := newPublication(m, found[i].Topic, head, body)
+			pub.retained = true
+			pub.useDLQ = tree.Resolve(pub.topic, pubsub.USEDLQ) == "YES"
+			if !pub.selected(cfg.sel) {
+				continue
+			}
+			if rc := m.sendCopy(u, pub, s); rc != 0 {
+				return n, mqi.MQRC_RETAINED_NOT_DELIVERED
+			}
+			u.sent = append(u.sent, s)
+			n++
+		}
+	}
+	return n, 0
+}

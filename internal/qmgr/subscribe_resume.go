@@ -1,0 +1,140 @@
+package qmgr
+
+import (
+	"context"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// MQSUB with MQSO_RESUME and MQSO_ALTER.
+
+// resume gives the application an existing subscription, after changing it when MQSO_ALTER asks for that. The latch of
+// the subscription is held.
+func (s *subscribing) resume(o *Object) (Handle, Handle, error) {
+	d, ps := o.Def(), o.sub.Load()
+	if ps == nil {
+		return 0, 0, s.fail(mqi.MQRC_NO_SUBSCRIPTION)
+	}
+	if rc := s.checkResume(d); rc != 0 {
+		return 0, 0, s.fail(rc)
+	}
+	if ps.Conn() != "" {
+		return 0, 0, s.fail(mqi.MQRC_SUBSCRIPTION_IN_USE)
+	}
+	if s.asks(mqi.MQSO_ALTER) {
+		var err error
+		if d, err = s.alter(o, d); err != nil {
+			return 0, 0, err
+		}
+	} else if user := s.user; d.Get("SUBUSER") != user && d.Get("VARUSER") != "FIXED" {
+		// The publications are now the new user's.
+		var err error
+		if d, err = s.changed(o, d, func(d *Def) { d.set("SUBUSER", user) }); err != nil {
+			return 0, 0, err
+		}
+	}
+	queue, err := s.resumedQueue(d)
+	if err != nil {
+		return 0, 0, err
+	}
+	s.returned(d)
+	return queue, s.hold(o, ps), nil
+}
+
+// checkResume compares what the call says with what cannot be altered.
+func (s *subscribing) checkResume(d *Def) mqi.RC {
+	e := d.subExtra()
+	managed := d.Get("DESTCLAS") == "MANAGED"
+	switch {
+	case d.Get("VARUSER") == "FIXED" && d.Get("SUBUSER") != s.user:
+		return mqi.MQRC_IDENTITY_MISMATCH
+	case s.asks(mqi.MQSO_DURABLE) != (d.Get("DURABLE") != "NO"):
+		return mqi.MQRC_DURABILITY_NOT_ALTERABLE
+	case s.full != "" && s.full != e.topic:
+		return mqi.MQRC_TOPIC_NOT_ALTERABLE
+	case s.full != "" && s.filter.Wild() && s.scheme != subScheme(d):
+		return mqi.MQRC_TOPIC_NOT_ALTERABLE
+	case s.asks(mqi.MQSO_MANAGED) && !managed:
+		return mqi.MQRC_DEST_CLASS_NOT_ALTERABLE
+	case s.asks(mqi.MQSO_ALTER):
+		return s.checkAlter(d, e, managed)
+	}
+	return 0
+}
+
+func (s *subscribing) checkAlter(d *Def, e subExtra, managed bool) mqi.RC {
+	sd := s.sd
+	switch {
+	case int64(sd.SubLevel) != d.Int("SUBLEVEL"):
+		return mqi.MQRC_SUBLEVEL_NOT_ALTERABLE
+	case s.asks(mqi.MQSO_GROUP_SUB) != e.group,
+		e.group && hexID(sd.SubCorrelID) != d.Get("DESTCORL"):
+		return mqi.MQRC_GROUPING_NOT_ALTERABLE
+	case sd.SelectionString != d.Get("SELECTOR"):
+		return mqi.MQRC_SELECTOR_NOT_ALTERABLE
+	case managed && !s.asks(mqi.MQSO_MANAGED):
+		return mqi.MQRC_DEST_CLASS_NOT_ALTERABLE
+	case managed || s.hobj == 0:
+		return 0
+	}
+	h, rc := s.givenQueue()
+	if rc == 0 && e.group && (h.res.qName != d.Get("DEST") || h.res.qmName != d.Get("DESTQMGR")) {
+		rc = mqi.MQRC_GROUPING_NOT_ALTERABLE
+	}
+	return rc
+}
+
+// alter changes what may be changed.
+func (s *subscribing) alter(o *Object, old *Def) (*Def, error) {
+	return s.changed(o, old, func(d *Def) {
+		s.applyAlterable(d)
+		d.set("SUBUSER", s.user)
+		if d.Get("DESTCLAS") != "MANAGED" && s.hobj != 0 {
+			if h, rc := s.givenQueue(); rc == 0 {
+				d.set("DEST", h.res.qName)
+				d.set("DESTQMGR", h.res.qmName)
+			}
+		}
+		e := d.subExtra()
+		e.expires = expiresAt(s.m.opt.Clock.Now(), int64(s.sd.SubExpiry))
+		d.setSubExtra(e)
+	})
+}
+
+// changed stores a changed definition and puts it in force.
+func (s *subscribing) changed(o *Object, old *Def, change func(*Def)) (*Def, error) {
+	m := s.m
+	d := old.clone()
+	change(d)
+	d.stampAltered(m.opt.Clock.Now())
+	if d.Get("DURABLE") != "NO" {
+		var tx store.Tx
+		tx.Set(tableOf(o.Class), storeKey(o.Class, o.Name), d.encode(0))
+		if _, err := m.opt.Store.Commit(context.Background(), &tx); err != nil {
+			return nil, storeReason("MQSUB", d.Name, err)
+		}
+	}
+	m.swapDef(o, d, 0, false)
+	m.subChanged(o, d)
+	return d, nil
+}
+
+// resumedQueue is the handle for the publications: of the managed queue, of the queue that the application gave, or of
+// the subscription's own when it gave none and the queue is here.
+func (s *subscribing) resumedQueue(d *Def) (Handle, error) {
+	if d.Get("DESTCLAS") != "MANAGED" && s.hobj != 0 {
+		return s.hobj, nil
+	}
+	o := s.m.lookup(ClassQueue, d.Get("DEST"))
+	here := d.Get("DESTQMGR") == "" || d.Get("DESTQMGR") == s.m.opt.Name
+	switch {
+	case !here || o != nil && o.Queue == nil:
+		return 0, nil // the publications go on from here
+	case o == nil:
+		return 0, s.fail(mqi.MQRC_UNKNOWN_OBJECT_NAME)
+	case d.Get("DESTCLAS") == "MANAGED":
+		return s.openManaged(o)
+	}
+	return s.openForGets(o, mqi.MQOO_INPUT_AS_Q_DEF|mqi.MQOO_BROWSE|mqi.MQOO_INQUIRE|mqi.MQOO_FAIL_IF_QUIESCING)
+}
