@@ -29,6 +29,7 @@ type getting struct {
 	missedSlot              uint32
 	seen                    uint64 // Queue.served when the search from the start began
 	passes                  int    // searches from the start
+	markUntil               int64  // end of the cooperative mark that a browse makes
 	missed                  place  // a message whose hash fitted but whose identifiers did not: go on behind it
 }
 
@@ -138,6 +139,9 @@ func (g *getting) look() (*found, *waiter, error) {
 	now := g.c.m.opt.Clock.Now()
 	s := search{h: g.h, match: g.match, after: g.missed, now: now.UnixMilli(), get: !g.browse,
 		lock: g.gmo.Options&mqi.MQGMO_LOCK != 0}
+	if g.gmo.Options&mqi.MQGMO_MARK_BROWSE_CO_OP != 0 {
+		g.markUntil = g.c.m.markEnd(now) // before the lock: the registry's comes first
+	}
 	g.q.mu.Lock()
 	f, w, rc := g.lookLocked(&s, now)
 	g.q.mu.Unlock()
@@ -183,7 +187,7 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	}
 	switch {
 	case slot != 0:
-		return g.choose(slot, s.now), nil, 0
+		return g.choose(slot), nil, 0
 	case len(s.dead) > 0:
 		return nil, nil, 0
 	case g.missed.set && q.served != g.seen && (o&mqi.MQGMO_WAIT != 0 || g.passes < maxPasses):
@@ -218,7 +222,7 @@ func (g *getting) waitKind() waitKind {
 
 // choose notes the message, and hides it when it is to be taken. A message that will not be taken because the buffer
 // is too small stays in sight, and so does one that must be looked into first.
-func (g *getting) choose(slot uint32, now int64) *found {
+func (g *getting) choose(slot uint32) *found {
 	q := g.q
 	f := &found{slot: slot, e: *q.slab.at(slot)}
 	switch {
@@ -227,7 +231,7 @@ func (g *getting) choose(slot uint32, now int64) *found {
 			q.claim(slot)
 		}
 	case !g.tooSmall(int(f.e.size)):
-		g.h.moveTo(q, slot, g.gmo.Options, now)
+		g.h.moveTo(q, slot, g.gmo.Options, g.markUntil)
 	case g.gmo.Options&mqi.MQGMO_BROWSE_FIRST != 0:
 		q.setCursor(g.h, cursor{})
 	}
@@ -235,7 +239,7 @@ func (g *getting) choose(slot uint32, now int64) *found {
 }
 
 // moveTo does what a successful browse does to cursor, lock and marks.
-func (h *handle) moveTo(q *Queue, slot uint32, o int32, now int64) {
+func (h *handle) moveTo(q *Queue, slot uint32, o int32, markUntil int64) {
 	if o&mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR == 0 {
 		q.standOn(h, slot)
 	}
@@ -248,13 +252,17 @@ func (h *handle) moveTo(q *Queue, slot uint32, o int32, now int64) {
 		q.markHandle(h, slot)
 	}
 	if o&mqi.MQGMO_MARK_BROWSE_CO_OP != 0 {
-		until := int64(0)
-		d := h.conn.m.qmgrDef()
-		if d.Get("MARKINT") != "NOLIMIT" {
-			until = now + int64(numAttr(d, "MARKINT", 5000))
-		}
-		q.markCoop(slot, until)
+		q.markCoop(slot, markUntil)
 	}
+}
+
+// markEnd is when a cooperative mark made now runs out: after MARKINT; 0 never.
+func (m *Manager) markEnd(now time.Time) int64 {
+	d := m.qmgrDef()
+	if d.Get("MARKINT") == "NOLIMIT" {
+		return 0
+	}
+	return now.UnixMilli() + int64(numAttr(d, "MARKINT", 5000))
 }
 
 // tooSmall reports whether a message of n bytes stays because the buffer is too short and truncation is not accepted.

@@ -362,3 +362,30 @@ func TestLongUnitOfWork(t *testing.T) {
 	}
 	wantRC(t, r.c.Commit(bg), 0)
 }
+
+func TestGetThroughAlias(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	r.define("QALIAS", "A", "TARGET", "Q")
+	r.define("QLOCAL", "QM2", "USAGE", "XMITQ")
+	r.define("QREMOTE", "R", "RNAME", "FAR", "RQMNAME", "QM2")
+	a := r.openQ(r.c, "A", mqi.MQOO_INPUT_SHARED|mqi.MQOO_OUTPUT)
+	r.put(r.c, a, "x", 0)
+	r.alter(ClassQueue, "A", "GET", "DISABLED")
+	_, _, err := tryGet(r.c, a, 0)
+	wantRC(t, err, mqi.MQRC_GET_INHIBITED)
+	r.alter(ClassQueue, "A", "GET", "ENABLED")
+	gmo, md := mqi.DefaultGMO(), mqi.DefaultMD()
+	if _, _, err = r.c.Get(bg, a, &md, &gmo, 10); err != nil || gmo.ResolvedQName != "Q" {
+		t.Errorf("%v, resolved %q", err, gmo.ResolvedQName)
+	}
+	far := r.openQ(r.c, "R", mqi.MQOO_OUTPUT)
+	_, _, err = tryGet(r.c, far, 0)
+	wantRC(t, err, mqi.MQRC_HOBJ_ERROR)
+	// A queue that is being deleted cannot be opened any more.
+	r.m.lookup(ClassQueue, "Q").deleting.Store(true)
+	od := mqi.DefaultOD()
+	od.ObjectName = "A"
+	_, err = r.c.Open(bg, &od, mqi.MQOO_OUTPUT)
+	wantRC(t, err, mqi.MQRC_UNKNOWN_OBJECT_NAME)
+}
