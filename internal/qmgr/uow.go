@@ -2,7 +2,6 @@ package qmgr
 
 import (
 	"context"
-	"errors"
 	"sort"
 	"time"
 
@@ -14,19 +13,16 @@ import (
 // uow is a unit of work: the intents for the store, and the entries whose state changes when it ends. A verb outside
 // syncpoint uses one of its own.
 type uow struct {
-	tx     store.Tx
-	puts   []putRef // in the order of tx.Put, so that Ticket.Locs fits
-	gets   []getRef
-	n      int // messages that count against MAXUMSGS
-	doomed bool
-	born   time.Time
-	skip   int // 1 + place in gets of the message with MARK_SKIP_BACKOUT
+	tx   store.Tx
+	puts []putRef // in the order of tx.Put, so that Ticket.Locs fits
+	gets []getRef
+	n    int // messages that count against MAXUMSGS
+	born time.Time
+	skip int // 1 + place in gets of the message with MARK_SKIP_BACKOUT
 
 	retained []*retainedOp // retained publications that change with the unit
 	sent     []*pubsub.Sub // subscriptions that get a message by it, for NUMMSGS
 }
-
-var errDoomed = errors.New("the unit of work could not be continued after an earlier failure")
 
 type putRef struct {
 	q    *Queue
@@ -68,8 +64,6 @@ func (c *Conn) room(n int) mqi.RC {
 	switch {
 	case u == nil:
 		return 0
-	case u.doomed:
-		return mqi.MQRC_BACKED_OUT
 	case u.n+n > numAttr(c.m.qmgrDef(), "MAXUMSGS", 10000):
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
 	}
@@ -129,10 +123,6 @@ func (c *Conn) commitWork() error {
 	u := c.endWork()
 	if u == nil {
 		return nil
-	}
-	if u.doomed {
-		c.m.undo(u)
-		return errDoomed
 	}
 	return c.m.commit(u)
 }
@@ -250,8 +240,16 @@ type batch struct {
 	puts, gets []int
 }
 
+var onlyOne = []int{0}
+
 // batches sorts a unit's work by queue, in QID order (LOCKS.md).
 func (u *uow) batches() []*batch {
+	switch { // most units are one put or one get
+	case len(u.puts) == 1 && len(u.gets) == 0:
+		return []*batch{{q: u.puts[0].q, puts: onlyOne}}
+	case len(u.gets) == 1 && len(u.puts) == 0:
+		return []*batch{{q: u.gets[0].q, gets: onlyOne}}
+	}
 	var out []*batch
 	var byQueue map[*Queue]*batch // only when there are many
 	of := func(q *Queue) *batch {
