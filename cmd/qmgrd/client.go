@@ -33,6 +33,8 @@ func connect(data, qm string) (*client, error) {
 	}
 	if _, err := os.Stat(filepath.Join(paths.Dir(data, qm), "qm.ini")); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: %s in %s", daemon.ErrNoSuch, qm, data)
+	} else if errors.Is(err, fs.ErrPermission) {
+		return nil, notAllowed(qm)
 	} else if err != nil {
 		return nil, err
 	}
@@ -44,6 +46,11 @@ func connect(data, qm string) (*client, error) {
 		DisableCompression: true,
 	}
 	return &client{qm: qm, http: &http.Client{Transport: tr}}, nil
+}
+
+func notAllowed(qm string) error {
+	return fmt.Errorf("not allowed to open the socket of %s: run it as root, as the queue manager's user or as a "+
+		"member of its administrators' group (qm.ini)", qm)
 }
 
 // refusal is an error of the door: its reason code and what it said.
@@ -80,8 +87,7 @@ func (c *client) unreachable(err error) error {
 		return fmt.Errorf("%w: %s; qmgrd start %s starts it", daemon.ErrNotRunning, c.qm, c.qm)
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("not allowed to open the socket of %s: run as root, as the queue manager's user or as a "+
-			"member of its administrators' group (qm.ini)", c.qm)
+		return notAllowed(c.qm)
 	}
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +24,8 @@ import (
 	"github.com/qmgrd/qmgrd/internal/paths"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 	"github.com/qmgrd/qmgrd/internal/store"
+	"github.com/qmgrd/qmgrd/internal/vfs"
+	"github.com/qmgrd/qmgrd/internal/vfs/errfs"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -340,5 +345,49 @@ func TestListenersWaitForTheGate(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "AMQ9209E") {
 		t.Errorf("no word of the closed connection: %s", out.String())
+	}
+}
+
+// A sync that fails ends the manager with ErrStore and AMQ6119: nothing is acknowledged after it (T-FSYNCERR).
+func TestFailedSyncEndsTheManager(t *testing.T) {
+	data := t.TempDir()
+	disk := errfs.New(vfs.OS())
+	var log syncBuffer
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- Run(context.Background(), Options{Name: "QM1", DataDir: data, Create: true, FS: disk, Log: &log,
+			Ready: func() { close(ready) }, Exit: func(int) {}})
+	}()
+	<-ready
+	disk.Set(&errfs.Rule{Kind: errfs.Sync, N: 1, Sticky: true, Err: syscall.EIO})
+	sock := paths.Socket(data, "QM1")
+	tr := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return paths.DialUnix(ctx, sock)
+	}}
+	req, err := http.NewRequest("POST", "http://q/ibmmq/rest/v2/admin/action/qmgr/QM1/mqsc",
+		strings.NewReader(`{"type":"runCommand","parameters":{"command":"DEFINE QLOCAL(A)"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("ibm-mq-rest-csrf-token", "")
+	if resp, err := tr.RoundTrip(req); err == nil {
+		b, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if strings.Contains(string(b), `"overallCompletionCode":0`) {
+			t.Errorf("acknowledged although the sync failed: %s", b)
+		}
+	}
+	if err := <-done; !errors.Is(err, ErrStore) {
+		t.Errorf("Run: %v", err)
+	}
+	if !strings.Contains(log.String(), "AMQ6119S") {
+		t.Errorf("log: %s", log.String())
+	}
+	if st, err := StatusOf(context.Background(), data, "QM1"); err != nil || st.Status != StatusEndedCrashed {
+		t.Errorf("status %+v %v", st, err)
+	}
+	stop := runHere(t, Options{Name: "QM1", DataDir: data})
+	if err := stop(store.Immediate); err != nil {
+		t.Errorf("the next start: %v", err)
 	}
 }

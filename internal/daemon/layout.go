@@ -84,6 +84,9 @@ func find(dataDir, qm string) (string, error) {
 		return dir, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%w: %s in %s; qmgrd create %s makes it", ErrNoSuch, qm, dataDir, qm)
+	case errors.Is(err, fs.ErrPermission):
+		return "", fmt.Errorf("%w: run it as root, as the user of queue manager %s, or as a member of its administrators' "+
+			"group (qm.ini)", err, qm)
 	default:
 		return "", err
 	}

@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 
 	"github.com/rs/zerolog"
+
+	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
 // Version is set by the linker.
@@ -25,6 +27,7 @@ type Options struct {
 	Scripts      []string // --mqsc: files, or directories whose *.mqsc run in name order
 	Lenient      bool     // a failing start-up command is logged, not fatal
 
+	FS       vfs.FS    // of the store; nil is the machine's
 	Log      io.Writer // JSON lines
 	LogLevel zerolog.Level
 	// Ready is called once, when work is accepted.

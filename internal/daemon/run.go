@@ -107,7 +107,11 @@ func (d *daemon) start(ctx context.Context) error {
 	d.group = obs.NewGroup(context.WithoutCancel(ctx), d.log)
 	d.listeners = newListeners(d.group, d.log, d.act, d.clk)
 	d.services = newServices(d.log, d.opt.Name, d.dir)
-	if d.store, err = store.Open(storeOptions(d.dir, cfg)); err != nil {
+	so := storeOptions(d.dir, cfg)
+	if d.opt.FS != nil {
+		so.FS = d.opt.FS
+	}
+	if d.store, err = store.Open(so); err != nil {
 		d.log.Error().Str(obs.FieldAMQ, "AMQ7017E").Err(err).Msg("the store cannot be opened")
 		return err
 	}

@@ -28,6 +28,11 @@ func StatusOf(ctx context.Context, dataDir, qm string) (web.Status, error) {
 		return web.Status{}, err
 	}
 	st := web.Status{Name: qm, Socket: paths.Socket(dataDir, qm), Listeners: []web.Listener{}}
+	// The manager itself first: a member of the administrators' group may open the socket, but not the lock.
+	if got, err := ask(ctx, st.Socket); err == nil {
+		return got, nil
+	}
+	left, lerr := readState(dir)
 	up, err := running(dir)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -35,11 +40,9 @@ func StatusOf(ctx context.Context, dataDir, qm string) (web.Status, error) {
 		return st, nil
 	case err != nil:
 		return st, err
-	}
-	left, lerr := readState(dir)
-	if up {
+	case up:
 		if got, err := ask(ctx, st.Socket); err == nil {
-			return got, nil
+			return got, nil // it has become ready since
 		}
 		st.Status = StatusStarting // no socket yet, or none any more
 		st.PID = left.PID
