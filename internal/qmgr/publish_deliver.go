@@ -22,8 +22,8 @@ type publication struct {
 	useDLQ   bool
 	retained bool // from the store of retained publications
 
-	props  *pubProps // made when the first selector or copy asks for it
-	choose *selector.Message
+	choose *selector.Message // made when the first selector asks for it
+	beside []byte            // properties of copies without user data
 }
 
 func newPublication(m *Manager, topic string, head *msgHead, body []byte) *publication {
@@ -46,10 +46,8 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 		if rc := m.mayRetain(p.topic); rc != 0 {
 			return 0, mqi.E(op, h.name, rc)
 		}
-		keep := *p.head
-		keep.props = nil
-		u.retained = append(u.retained, &retainedOp{topic: p.topic, head: encodeHead(&keep), body: p.body, pers: p.persistent(),
-			expires: keep.expire})
+		u.retained = append(u.retained, &retainedOp{topic: p.topic, head: encodeHead(p.head), body: p.body, pers: p.persistent(),
+			expires: p.head.expire})
 	}
 	subs := p.recipients(m.topics.tree.Match(c.matches[:0], p.topic))
 	c.matches = subs

@@ -1,142 +1,73 @@
 package qmgr
 
 import (
+	"encoding/binary"
 	"encoding/xml"
-	"io"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub/selector"
 )
 
-// Properties of publications: MQTopicString, MQSubUserData and MQIsRetained of each copy, and what the publisher's own
-// MQRFH2 says, for selectors.
-//
-// A publication that begins with an MQRFH2 of properties (as JMS sends it) gets the folder mqps in that header. Any other
-// is stored as it was published, with the folder beside it in the head: it appears when a getter asks for all properties
-// in an MQRFH2.
+// Properties of publications: MQTopicString, MQSubUserData and MQIsRetained of each copy. They are kept beside the message,
+// as those that a program sets through a message handle; the body stays as it was published, so that all copies share it.
 
-// pubProps is what a publication's own MQRFH2 has.
-type pubProps struct {
-	hdr    *mqi.RFH2 // nil: none, or none of properties
-	rest   []byte
-	coding mqi.Coding
-	byName map[string]selector.Value
-	plain  []byte // header with mqps for subscriptions without user data, and the body
+// properties are the publication's own, for selectors.
+func (p *publication) properties() selector.Properties {
+	m := messageProps(p.head, p.body)
+	m["MQTopicString"] = selector.String(p.topic)
+	return m
 }
 
-// Property is for selectors.
-func (p *pubProps) Property(name string) selector.Value { return p.byName[name] }
+// messageProps are a message's properties by the names that selectors use: those beside it, then those in its MQRFH2.
+func messageProps(h *msgHead, body []byte) selector.Map {
+	out := selector.Map{}
+	md := h.md
+	inData, _, err := mqi.SplitProps(&md, body, false)
+	if err == nil {
+		addProps(out, inData)
+	}
+	if beside, err := mqi.DecodeProps(h.props); err == nil {
+		addProps(out, beside)
+	}
+	return out
+}
 
-// propFolders are the folders that hold properties of programs.
-var propFolders = []string{"mcd", "jms", "usr", "mqext"}
+// selectorNames are the names of properties of folders in selectors.
+var selectorNames = map[string]string{"mcd.Type": "JMSType", "jms.Cid": "JMSCorrelationID", "jms.Gid": "JMSXGroupID",
+	"jms.Seq": "JMSXGroupSeq", "mqps.Top": "MQTopicString", "mqps.Sud": "MQSubUserData", "mqps.Ret": "MQIsRetained"}
 
-// properties reads the publication's MQRFH2, once.
-func (p *publication) properties() *pubProps {
-	if p.props != nil {
-		return p.props
-	}
-	p.props = &pubProps{byName: map[string]selector.Value{"MQTopicString": selector.String(p.topic)}}
-	md := &p.head.md
-	if md.Format != mqi.MQFMT_RF_HEADER_2 {
-		return p.props
-	}
-	c := mqi.Coding{Encoding: md.Encoding, CCSID: md.CodedCharSetID}
-	hdr, rest, err := mqi.ParseRFH2(p.body, c)
-	if err != nil {
-		return p.props // not a header: data of the publisher's own
-	}
-	for _, f := range hdr.Folders {
-		if slices.Contains(propFolders, folderName(f)) {
-			p.props.hdr, p.props.rest, p.props.coding = &hdr, rest, c
+func addProps(to selector.Map, list []mqi.Property) {
+	for i := range list {
+		name := list[i].Name
+		if n, ok := selectorNames[name]; ok {
+			name = n
 		}
-		readFolder(f, p.props.byName)
-	}
-	return p.props
-}
-
-// folderName is the name of a folder's first element.
-func folderName(f string) string {
-	f = strings.TrimPrefix(f, "<")
-	if i := strings.IndexAny(f, " >/"); i >= 0 {
-		return f[:i]
-	}
-	return ""
-}
-
-// readFolder adds the properties of one folder by the names that selectors use. A folder that is not well formed ends
-// where it is not.
-func readFolder(f string, to map[string]selector.Value) {
-	dec := xml.NewDecoder(strings.NewReader(f))
-	var path []string
-	var dt string
-	var text strings.Builder
-	for {
-		t, err := dec.Token()
-		if err != nil {
-			if err != io.EOF {
-				return
-			}
-			return
-		}
-		switch e := t.(type) {
-		case xml.StartElement:
-			path = append(path, e.Name.Local)
-			text.Reset()
-			dt = ""
-			for _, a := range e.Attr {
-				if a.Name.Local == "dt" {
-					dt = a.Value
-				}
-			}
-		case xml.CharData:
-			text.Write(e)
-		case xml.EndElement:
-			if len(path) >= 2 {
-				if name := propName(path); name != "" {
-					to[name] = propValue(dt, text.String())
-				}
-			}
-			text.Reset()
-			path = path[:max(len(path)-1, 0)]
-		}
+		to[name] = selectorValue(&list[i].Value)
 	}
 }
 
-// propName is a property's name in selectors: those of usr without their folder, JMSType, others with their folder.
-func propName(path []string) string {
-	switch {
-	case path[0] == "usr":
-		return strings.Join(path[1:], ".")
-	case path[0] == "mcd" && path[1] == "Type":
-		return "JMSType"
-	case path[0] == "mqps": // the engine's own
-		return ""
+func selectorValue(v *mqi.PropValue) selector.Value {
+	switch v.Type {
+	case mqi.MQTYPE_NULL:
+		return selector.Value{}
+	case mqi.MQTYPE_BOOLEAN:
+		return selector.Bool(v.Int != 0)
+	case mqi.MQTYPE_INT8, mqi.MQTYPE_INT16, mqi.MQTYPE_INT32, mqi.MQTYPE_INT64:
+		return selector.Int(v.Int)
+	case mqi.MQTYPE_FLOAT32, mqi.MQTYPE_FLOAT64:
+		return selector.Float(v.Float)
+	case mqi.MQTYPE_BYTE_STRING:
+		return selector.Bytes(v.Bytes)
 	}
-	return strings.Join(path, ".")
+	return selector.String(v.Text)
 }
 
-// propValue reads a value by its dt attribute; one that does not fit its type is text.
-func propValue(dt, s string) selector.Value {
-	switch dt {
-	case "i1", "i2", "i4", "i8", "int":
-		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-			return selector.Int(n)
-		}
-	case "r4", "r8":
-		if n, err := strconv.ParseFloat(s, 64); err == nil {
-			return selector.Float(n)
-		}
-	case "boolean":
-		return selector.Bool(s == "1" || s == "true")
+// folder is what is kept beside a copy: the publisher's properties, and the mqps folder in the form of mqi.EncodeProps.
+func (p *publication) folder(cfg *subCfg) []byte {
+	if cfg.userData == "" && p.beside != nil {
+		return p.beside
 	}
-	return selector.String(s)
-}
-
-// folder is the mqps folder of a copy.
-func (p *publication) folder(cfg *subCfg) string {
 	var b strings.Builder
 	b.WriteString("<mqps><Top>")
 	escapeXML(&b, p.topic)
@@ -150,7 +81,13 @@ func (p *publication) folder(cfg *subCfg) string {
 		b.WriteString(`<Ret dt="boolean">1</Ret>`)
 	}
 	b.WriteString("</mqps>")
-	return b.String()
+	out := append([]byte(nil), p.head.props...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(b.Len()))
+	out = append(out, b.String()...)
+	if cfg.userData == "" {
+		p.beside = out
+	}
+	return out
 }
 
 func escapeXML(b *strings.Builder, s string) {
@@ -179,33 +116,15 @@ func (p *publication) describe(h *msgHead, cfg *subCfg) []byte {
 			return r.Append(nil, c)
 		}, mqi.MQFMT_RF_HEADER_2)
 	}
-	own := p.properties()
-	if own.hdr == nil {
-		h.props = []byte(p.folder(cfg))
-		return p.body
-	}
-	if cfg.userData == "" && own.plain != nil {
-		return own.plain
-	}
-	hdr := *own.hdr
-	hdr.Folders = append(slices.Clone(hdr.Folders), p.folder(cfg))
-	b, err := hdr.Append(make([]byte, 0, len(p.body)+256), own.coding)
-	if err != nil {
-		h.props = []byte(p.folder(cfg)) // the topic has characters that the header's code page has not
-		return p.body
-	}
-	b = append(b, own.rest...)
-	if cfg.userData == "" {
-		own.plain = b
-	}
-	return b
+	h.props = p.folder(cfg)
+	return p.body
 }
 
 const ccsidUTF8 = 1208
 
 // withHeader puts a header in front of the publication and describes it in the head.
-func (p *publication) withHeader(h *msgHead, make func(mqi.Coding) ([]byte, error), format string) []byte {
-	b, err := make(mqi.Coding{Encoding: mqi.MQENC_NATIVE, CCSID: ccsidUTF8})
+func (p *publication) withHeader(h *msgHead, build func(mqi.Coding) ([]byte, error), format string) []byte {
+	b, err := build(mqi.Coding{Encoding: mqi.MQENC_NATIVE, CCSID: ccsidUTF8})
 	if err != nil {
 		return p.body
 	}
@@ -251,29 +170,28 @@ func (p *publication) psc(cfg *subCfg) string {
 	return b.String()
 }
 
-// showProps puts a message's properties in front of its body when the getter wants them all in an MQRFH2: by
-// MQGMO_PROPERTIES_FORCE_MQRFH2, or by PROPCTL(ALL) or PROPCTL(FORCE) of the queue. It changes the descriptor. When the
-// header does not fit into the getter's buffer the message comes without it: it has been taken already.
+// showProps gives the properties that stand beside a message as the getter and the queue's PROPCTL want them. It changes
+// the descriptor. When they do not fit into the getter's buffer the message comes without them: it has been taken already.
 func (g *getting) showProps(head *msgHead, body []byte) []byte {
 	if len(head.props) == 0 {
 		return body
 	}
-	const given = mqi.MQGMO_PROPERTIES_FORCE_MQRFH2 | mqi.MQGMO_NO_PROPERTIES | mqi.MQGMO_PROPERTIES_IN_HANDLE |
-		mqi.MQGMO_PROPERTIES_COMPATIBILITY
-	want := g.gmo.Options&mqi.MQGMO_PROPERTIES_FORCE_MQRFH2 != 0
-	if g.gmo.Options&given == 0 {
-		ctl := g.q.obj.Def().Get("PROPCTL")
-		want = ctl == "ALL" || ctl == "FORCE"
-	}
-	if !want {
+	props, err := mqi.DecodeProps(head.props)
+	if err != nil {
 		return body
 	}
-	r := mqi.RFH2{Encoding: g.md.Encoding, CodedCharSetID: g.md.CodedCharSetID, Format: g.md.Format,
-		NameValueCCSID: ccsidUTF8, Folders: []string{string(head.props)}}
-	b, err := r.Append(make([]byte, 0, len(body)+len(head.props)+64), mqi.Coding{Encoding: mqi.MQENC_NATIVE, CCSID: ccsidUTF8})
-	if err != nil || len(b)+len(body) > g.max {
+	ctl, ok := propControls[g.q.obj.Def().Get("PROPCTL")]
+	if !ok {
+		ctl = mqi.MQPROP_COMPATIBILITY
+	}
+	md := *g.md
+	out, _ := mqi.DeliverProps(&md, body, props, mqi.PropControl{Queue: ctl, Options: g.gmo.Options})
+	if len(out) > g.max && len(out) > len(body) {
 		return body
 	}
-	g.md.Format, g.md.Encoding, g.md.CodedCharSetID = mqi.MQFMT_RF_HEADER_2, mqi.MQENC_NATIVE, ccsidUTF8
-	return append(b, body...)
+	*g.md = md
+	return out
 }
+
+var propControls = map[string]int32{"COMPAT": mqi.MQPROP_COMPATIBILITY, "NONE": mqi.MQPROP_NONE, "ALL": mqi.MQPROP_ALL,
+	"FORCE": mqi.MQPROP_FORCE_MQRFH2, "V6COMPAT": mqi.MQPROP_V6COMPAT}

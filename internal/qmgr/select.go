@@ -34,17 +34,5 @@ func (t *match) selects(h *msgHead, body []byte) bool {
 	if t.sel == nil {
 		return true
 	}
-	props := selector.Map{}
-	if len(h.props) > 0 {
-		readFolder(string(h.props), props)
-	}
-	if h.md.Format == mqi.MQFMT_RF_HEADER_2 {
-		c := mqi.Coding{Encoding: h.md.Encoding, CCSID: h.md.CodedCharSetID}
-		if hdr, _, err := mqi.ParseRFH2(body, c); err == nil {
-			for _, f := range hdr.Folders {
-				readFolder(f, props)
-			}
-		}
-	}
-	return t.sel.Matches(selector.Message{MD: &h.md, Props: props})
+	return t.sel.Matches(selector.Message{MD: &h.md, Props: messageProps(h, body)})
 }
