@@ -70,7 +70,11 @@ func (c *Conn) Close(ctx context.Context, n Handle, options int32) error {
 	if options&^known != 0 || bits(options&^mqi.MQCO_QUIESCE) > 1 {
 		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTIONS_ERROR)
 	}
-	return c.closeHandle(ctx, h, options)
+	err = c.closeHandle(ctx, h, options)
+	if err == nil && h.putGroup.open {
+		return mqi.Warn("MQCLOSE", h.name, mqi.MQRC_INCOMPLETE_GROUP)
+	}
+	return err
 }
 
 // deftypeNow is the DEFTYPE of the handle's queue, "" when there is none.

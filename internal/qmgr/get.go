@@ -80,9 +80,13 @@ func (c *Conn) Get(ctx context.Context, n Handle, md *mqi.MD, gmo *mqi.GMO, max 
 	}
 	if gmo.Options&(mqi.MQGMO_MSG_UNDER_CURSOR|mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR) != 0 {
 		t = &match{} // the cursor decides alone
+	} else {
+		t.unmarked = gmo.Options&mqi.MQGMO_UNMARKED_BROWSE_MSG != 0
+		t.sel = h.sel
+		if gmo.Options&mqi.MQGMO_LOGICAL_ORDER != 0 {
+			t.logical = h.logicalPlace(gmo.Options)
+		}
 	}
-	t.unmarked = gmo.Options&mqi.MQGMO_UNMARKED_BROWSE_MSG != 0
-	t.sel = h.sel
 	g := &getting{c: c, h: h, q: h.queue, md: md, gmo: gmo, match: t, max: max, browse: gmo.Options&getBrowse != 0,
 		wantCCSID: md.CodedCharSetID, wantEncoding: md.Encoding}
 	if rc := g.checkUOW(); rc != 0 {
@@ -230,9 +234,7 @@ func (g *getting) choose(slot uint32) *found {
 		if g.match.plain() && !g.tooSmall(int(f.e.size)) {
 			q.claim(slot)
 		}
-	case !g.tooSmall(int(f.e.size)):
-		g.h.moveTo(q, slot, g.gmo.Options, g.markUntil)
-	case g.gmo.Options&mqi.MQGMO_BROWSE_FIRST != 0:
+	case g.tooSmall(int(f.e.size)) && g.gmo.Options&mqi.MQGMO_BROWSE_FIRST != 0:
 		q.setCursor(g.h, cursor{})
 	}
 	return f
@@ -371,13 +373,16 @@ func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
 		g.missed, g.missedSlot = place{prio: f.e.prio, seq: f.e.seq, set: true}, f.slot
 		g.giveUp(f, claimed)
 		return nil, 0, true, nil
-	case taking && !claimed && !g.claimNow(f):
+	case taking && !claimed && !g.claimNow(f), g.browse && !g.tooSmall(int(f.e.size)) && !g.moveNow(f):
 		return nil, 0, true, nil // somebody else was faster
 	}
 	if taking {
 		if err := g.take(f, rec, head); err != nil {
 			return nil, 0, false, err
 		}
+	}
+	if g.match.logical != nil && !g.tooSmall(int(f.e.size)) {
+		g.match.logical.got(&head.md)
 	}
 	data, n, err = g.deliver(f, head, rec.Body)
 	return data, n, false, err
@@ -405,28 +410,33 @@ func (g *getting) claimNow(f *found) bool {
 	return true
 }
 
-// giveUp returns a message that was claimed in vain, or takes back lock and marks of one browsed in vain.
-func (g *getting) giveUp(f *found, claimed bool) {
+// moveNow puts the cursor on a message that has been looked into, with the lock and marks that were asked for, unless it
+// went to somebody else meanwhile.
+func (g *getting) moveNow(f *found) bool {
 	q, o := g.q, g.gmo.Options
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if claimed {
-		q.unclaim(f.slot)
-		g.seen++ // the message served just now is no news
+	if !q.slab.valid(f.slot, f.e.seq) {
+		return false
+	}
+	e := q.slab.at(f.slot)
+	if e.flags&hidden != 0 || o&mqi.MQGMO_LOCK != 0 && e.flags&fLocked != 0 && e.owner != g.h.id ||
+		g.match.unmarked && q.marked(g.h, f.slot, g.c.m.opt.Clock.Now().UnixMilli()) {
+		return false
+	}
+	g.h.moveTo(q, f.slot, o, g.markUntil)
+	return true
+}
+
+// giveUp returns a message that was claimed in vain.
+func (g *getting) giveUp(f *found, claimed bool) {
+	if !claimed {
 		return
 	}
-	if !g.browse || !q.slab.valid(f.slot, f.e.seq) {
-		return
-	}
-	if o&mqi.MQGMO_LOCK != 0 {
-		q.unlock(g.h)
-	}
-	if o&mqi.MQGMO_MARK_BROWSE_HANDLE != 0 {
-		delete(g.h.marks, f.slot)
-	}
-	if o&mqi.MQGMO_MARK_BROWSE_CO_OP != 0 {
-		q.unmarkCoop(f.slot)
-	}
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	g.q.unclaim(f.slot)
+	g.seen++ // the message served just now is no news
 }
 
 // take removes the message, in the connection's unit of work or durably at once.

@@ -34,6 +34,8 @@ type handle struct {
 
 	changed atomic.Bool // 2041 from now on
 
+	putGroup, getGroup, browseGroup groupPos // logical order; the connection's
+
 	// What follows is touched under queue.mu, but for saved, which is the connection's.
 	cur   cursor
 	lock  place // browse lock held, with its slot

@@ -125,12 +125,20 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	if rc == 0 {
 		rc = c.complete(h, head, pmo)
 	}
+	var group groupPos
+	if rc == 0 {
+		var w mqi.RC
+		group, w, rc = c.m.putInGroup(h.putGroup, &head.md, pmo.Options&mqi.MQPMO_LOGICAL_ORDER != 0,
+			pmo.Options&mqi.MQPMO_SYNCPOINT != 0)
+		warn = max(warn, w)
+	}
 	if rc != 0 {
 		return fail(rc)
 	}
 	if err := c.deliver(op, h, head, pmo, body); err != nil {
 		return err
 	}
+	h.putGroup = group
 	output(md, &head.md)
 	pmo.ResolvedQName, pmo.ResolvedQMgrName = h.res.qName, h.res.qmName
 	if pmo.Options&mqi.MQPMO_RESOLVE_LOCAL_Q != 0 {

@@ -17,19 +17,20 @@ type match struct {
 	seqNo, offset         int32
 	token                 mqi.Token
 	unmarked              bool               // MQGMO_UNMARKED_BROWSE_MSG
+	logical               *groupPos          // MQGMO_LOGICAL_ORDER: the handle's place
 	sel                   *selector.Selector // of the handle; nil selects all
 }
 
 // plain reports whether index entries alone answer the match (but for a collision of hashes).
 func (t *match) plain() bool {
-	return !t.byGroup && !t.bySeq && !t.byOffset && !t.unmarked && !t.byToken && t.sel == nil
+	return !t.byGroup && !t.bySeq && !t.byOffset && !t.unmarked && !t.byToken && t.sel == nil && t.logical == nil
 }
 
 // accepts checks the message's own descriptor.
 func (t *match) accepts(md *mqi.MD) bool {
 	return (!t.byMsg || t.msgID == md.MsgID) && (!t.byCor || t.corID == md.CorrelID) &&
 		(!t.byGroup || t.groupID == md.GroupID) && (!t.bySeq || t.seqNo == md.MsgSeqNumber) &&
-		(!t.byOffset || t.offset == md.Offset)
+		(!t.byOffset || t.offset == md.Offset) && (t.logical == nil || t.logical.next(md))
 }
 
 // search is one look through a queue for the next message that fits.

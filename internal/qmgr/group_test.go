@@ -1,0 +1,62 @@
+package qmgr
+
+import (
+	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+func TestLogicalOrder(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h, other := r.openQ(r.c, "Q", inOut), r.openQ(r.c, "Q", inOut)
+	const logical = mqi.MQPMO_LOGICAL_ORDER
+	flags := func(f int32) func(*mqi.MD) { return func(md *mqi.MD) { md.Version, md.MsgFlags = 2, f } }
+	_, err := tryPut(r.c, h, "x", logical)
+	wantRC(t, err, mqi.MQRC_WRONG_MD_VERSION)
+	a1 := r.put(r.c, h, "a1", logical, flags(mqi.MQMF_MSG_IN_GROUP))
+	b1 := r.put(r.c, other, "b1", logical, flags(mqi.MQMF_MSG_IN_GROUP))
+	_, err = tryPut(r.c, h, "x", logical, flags(0))
+	wantRC(t, err, mqi.MQRC_INCOMPLETE_GROUP)
+	_, err = tryPut(r.c, h, "x", logical, flags(mqi.MQMF_MSG_IN_GROUP), persistent)
+	wantRC(t, err, mqi.MQRC_INCONSISTENT_PERSISTENCE)
+	_, err = tryPut(r.c, h, "x", logical|mqi.MQPMO_SYNCPOINT, flags(mqi.MQMF_MSG_IN_GROUP))
+	wantRC(t, err, mqi.MQRC_INCONSISTENT_UOW)
+	b2 := r.put(r.c, other, "b2", logical, flags(mqi.MQMF_LAST_MSG_IN_GROUP))
+	a2 := r.put(r.c, h, "a2", logical, flags(mqi.MQMF_MSG_IN_GROUP))
+	_, err = tryPut(r.c, h, "single", 0, flags(0))
+	wantRC(t, err, mqi.MQRC_INCOMPLETE_GROUP) // a warning: it is there
+	a3 := r.put(r.c, h, "a3", logical, flags(mqi.MQMF_LAST_MSG_IN_GROUP))
+	if a1.GroupID.IsZero() || a1.GroupID != a2.GroupID || a1.GroupID != a3.GroupID || a1.GroupID == b1.GroupID ||
+		a1.MsgSeqNumber != 1 || a2.MsgSeqNumber != 2 || a3.MsgSeqNumber != 3 || b2.MsgSeqNumber != 2 {
+		t.Errorf("groups %v %v %v %v %v", a1, a2, a3, b1, b2)
+	}
+	get := int32(mqi.MQGMO_LOGICAL_ORDER)
+	first, next := get|mqi.MQGMO_BROWSE_FIRST, get|mqi.MQGMO_BROWSE_NEXT
+	r.wantNext(h, first, "a1")
+	r.wantNext(h, next, "a2")
+	r.wantNext(h, next, "a3")
+	r.wantNext(h, next, "") // b1 and b2 lie before the cursor
+	r.wantNext(h, mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR, "a3")
+	for _, want := range []string{"a1", "a2", "a3", "b1", "b2", "single", ""} {
+		r.wantNext(h, get, want)
+	}
+	r.put(r.c, h, "c1", logical, flags(mqi.MQMF_MSG_IN_GROUP))
+	err = r.c.Close(bg, h, 0)
+	if cc, rc := mqi.Reason(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_GROUP {
+		t.Errorf("close: %v", err)
+	}
+}
+
+// A browse that finds nothing that fits leaves the cursor where it was.
+func TestBrowseInVainKeepsCursor(t *testing.T) {
+	r, h := browseRig(t, "a", "b", "c")
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST, "a")
+	_, _, err := tryGet(r.c, h, mqi.MQGMO_BROWSE_NEXT|mqi.MQGMO_LOCK, func(md *mqi.MD, g *mqi.GMO) {
+		md.GroupID[0], g.MatchOptions = 1, mqi.MQMO_MATCH_GROUP_ID
+	})
+	wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+	r.wantNext(h, mqi.MQGMO_MSG_UNDER_CURSOR, "a")
+	other := r.openQ(r.c, "Q", inOut)
+	r.wantNext(other, 0, "b") // not locked in passing
+}
