@@ -97,6 +97,15 @@ func (e *env) start(f startFlags) error {
 	ctx, cancel := context.WithCancel(e.ctx)
 	defer cancel()
 	f.opt.Log = e.stderr
+	if parent != nil {
+		log, err := parent.Log(f.opt.DataDir, f.opt.Name)
+		if err != nil {
+			parent.Failed(err)
+			return err
+		}
+		defer log.Close()
+		f.opt.Log = log
+	}
 	f.opt.Stops = daemon.ForwardSignals(ctx, sigs)
 	started := false
 	f.opt.Ready = func() {

@@ -3,7 +3,6 @@ package daemon
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,10 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/obs"
+	"github.com/qmgrd/qmgrd/internal/paths"
 )
 
 // A detached manager is this program again in a session of its own. It writes to a pipe, descriptor 3: "ready", or why
-// it is not. What it would write to standard error goes to errors/qmgrd.log.
+// it is not. Its log goes to errors/qmgrd.log, in bounded files, and what the runtime itself says to errors/qmgrd.out.
 
 const (
 	// detachedEnv tells the child that descriptor 3 is the pipe.
@@ -23,6 +25,8 @@ const (
 	// detachTimeout bounds the wait for a start that replays a long log.
 	detachTimeout = 10 * time.Minute
 	logName       = "qmgrd.log"
+	outName       = "qmgrd.out"
+	maxLog        = 16 << 20 // bytes of one of three files
 )
 
 // Detach starts prog with args and returns when the manager it runs is ready.
@@ -36,15 +40,11 @@ func Detach(ctx context.Context, dataDir, qm, prog string, args []string) error 
 	} else if up {
 		return fmt.Errorf("%w: %s", ErrRunning, qm)
 	}
-	logFile := filepath.Join(dir, errorsDir, logName)
-	if err := os.MkdirAll(filepath.Dir(logFile), 0o750); err != nil {
+	outFile := filepath.Join(dir, errorsDir, outName)
+	if err := os.MkdirAll(filepath.Dir(outFile), 0o750); err != nil {
 		return err
 	}
-	// One generation is kept: the log of the run before this one.
-	if err := os.Rename(logFile, logFile+".1"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	out, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
+	out, err := os.OpenFile(outFile, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o640)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func Detach(ctx context.Context, dataDir, qm, prog string, args []string) error 
 	if err != nil {
 		return err
 	}
-	return awaitReady(ctx, cmd, r, logFile)
+	return awaitReady(ctx, cmd, r, outFile)
 }
 
 // awaitReady reads what the child says. A child that ends without a word has its log shown.
@@ -124,6 +124,12 @@ func NewDetached() *Detached {
 	}
 	os.Unsetenv(detachedEnv)
 	return &Detached{os.NewFile(3, "detached")}
+}
+
+// Log is where a detached manager's log goes.
+func (d *Detached) Log(dataDir, qm string) (io.WriteCloser, error) {
+	name := filepath.Join(paths.Dir(dataDir, qm), errorsDir, logName)
+	return obs.OpenRotating(maxLog, name, name+".1", name+".2")
 }
 
 // Ready tells the parent that it may return.

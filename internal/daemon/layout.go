@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/qmgrd/qmgrd/internal/paths"
 	"github.com/qmgrd/qmgrd/internal/vfs"
@@ -59,17 +61,24 @@ func readState(dir string) (state, error) {
 	return s, json.Unmarshal(b, &s)
 }
 
-// writeState replaces qmstatus.json. It is not synced: what it says of a machine that lost power is not asked for.
+// stateSize is what qmstatus.json always has, so that a full disk does not keep a manager from saying how it ended.
+const stateSize = 128
+
+// writeState overwrites qmstatus.json. It is not synced: what it says of a machine that lost power is not asked for,
+// and half of it reads as a crash.
 func writeState(dir string, s state) error {
 	b, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
-	tmp := filepath.Join(dir, stateName+".new")
-	if err := os.WriteFile(tmp, append(b, '\n'), 0o640); err != nil {
+	b = append(b, bytes.Repeat([]byte{' '}, max(0, stateSize-1-len(b)))...)
+	b = append(b, '\n')
+	f, err := os.OpenFile(filepath.Join(dir, stateName), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o640)
+	if err != nil {
 		return err
 	}
-	return os.Rename(tmp, filepath.Join(dir, stateName))
+	_, err = f.WriteAt(b, 0)
+	return errors.Join(err, f.Close())
 }
 
 // find returns the folder of a manager that exists.

@@ -150,7 +150,10 @@ func (d *daemon) ended(mode store.StopMode, failed bool, err error) error {
 		word = StatusEndedCrashed
 	}
 	d.log.Info().Str(obs.FieldAMQ, "AMQ8004I").Msgf("queue manager %s ended: %s", d.opt.Name, word)
-	errs = append(errs, writeState(d.dir, state{word, 0}), d.errlog.Close())
+	if err := writeState(d.dir, state{word, 0}); err != nil {
+		d.log.Warn().Err(err).Msg("how the queue manager ended could not be written down")
+	}
+	errs = append(errs, d.errlog.Close())
 	return errors.Join(errs...)
 }
 
