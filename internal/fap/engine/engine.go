@@ -101,3 +101,12 @@ func (c conn) Inq(ctx context.Context, hobj int32, selectors []int32, maxInts, m
 func (c conn) Set(ctx context.Context, hobj int32, selectors, ints []int32, chars []byte) error {
 	return c.Conn.Set(ctx, qmgr.Handle(hobj), selectors, ints, chars)
 }
+
+func (c conn) Subscribe(ctx context.Context, sd *mqi.SD, hobj int32) (queue, hsub int32, err error) {
+	q, s, err := c.Conn.Subscribe(ctx, sd, qmgr.Handle(hobj))
+	return int32(q), int32(s), err
+}
+
+func (c conn) SubRequest(ctx context.Context, hsub, action int32, sro *mqi.SRO) error {
+	return c.Conn.SubRequest(ctx, qmgr.Handle(hsub), action, sro)
+}

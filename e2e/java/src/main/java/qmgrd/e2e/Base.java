@@ -53,6 +53,7 @@ public final class Base {
         {"put1", (Check) Base::put1},
         {"async", (Check) Base::async},
         {"readahead", (Check) Base::readAhead},
+        {"readaheadlarge", (Check) Base::readAheadLarge},
         {"correl", (Check) Base::byCorrelId},
         {"nosuchqueue", (Check) Base::noSuchQueue},
         {"nosuchqmgr", (Check) Base::noSuchQueueManager},
@@ -363,6 +364,28 @@ public final class Base {
         reason(CMQC.MQRC_NO_MSG_AVAILABLE,
                 () -> r.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 500)));
         r.close();
+        m.disconnect();
+    }
+
+    /** Messages longer than the buffer that the client begins with. */
+    private void readAheadLarge() throws Exception {
+        MQQueueManager m = open();
+        MQQueue q = open(m);
+        drain(q);
+        for (int i = 0; i < 5; i++) {
+            MQMessage out = new MQMessage();
+            out.write(new byte[50_000 + i]);
+            q.put(out, pmo(CMQC.MQPMO_NO_SYNCPOINT));
+        }
+        q.close();
+        MQQueue r = m.accessQueue(queue, CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_READ_AHEAD);
+        for (int i = 0; i < 5; i++) {
+            MQMessage in = new MQMessage();
+            r.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 1000));
+            same(50_000 + i, in.getDataLength());
+        }
+        r.close();
+        same(0, open(m).getCurrentDepth());
         m.disconnect();
     }
 
