@@ -230,3 +230,16 @@ func (t *Tree) RetainedRefOf(topic string) (RetainedRef, bool) {
 	}
 	return 0, false
 }
+
+// Expiring is the number of retained publications that have expired at now and are not removed yet.
+func (t *Tree) Expiring(now time.Time) int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n := 0
+	for _, e := range t.expiry {
+		if e.at <= now.UnixNano() {
+			n++
+		}
+	}
+	return n
+}
