@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Checkpoints: the delta is frozen between two batches; the frozen generation is written to the state file in
@@ -105,9 +107,11 @@ func (s *logStore) freezeNow() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := s.w
-	if c.pending || w.cur == nil || w.lsn == c.last.lsn {
+	if s.cause.Load() != nil || c.pending || w.cur == nil || w.lsn == c.last.lsn {
 		return
 	}
+	invariants.True(w.lsn == w.synced+1 || w.lsn == c.marked+1, "a checkpoint at LSN %d, synced is %d", w.lsn, w.synced)
+	invariants.True(w.lsn >= c.last.lsn, "a checkpoint at LSN %d behind one at %d", w.lsn, c.last.lsn)
 	s.delta.freeze()
 	c.pos = position{lsn: w.lsn, seg: w.cur.no, off: w.off}
 	c.bigLimit, c.pending = w.nextBig, true
@@ -140,6 +144,9 @@ func (s *logStore) checkpoint() (leftover bool, err error) {
 	s.ck.run.Lock()
 	defer s.ck.run.Unlock()
 	leftover, err = s.freezeOrJoin()
+	if p := s.cause.Load(); p != nil {
+		return leftover, *p
+	}
 	if err == nil {
 		err = s.writeFrozen()
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/store"
 	"github.com/qmgrd/qmgrd/internal/store/storetest"
 	"github.com/qmgrd/qmgrd/internal/vfs"
@@ -49,10 +50,13 @@ func scratch(t testing.TB) string {
 
 func seeds(t *testing.T, short, long int) int {
 	t.Helper()
-	if testing.Short() || os.Getenv("QMGRD_LONG_TESTS") == "" {
-		return short
+	switch {
+	case os.Getenv("QMGRD_LONG_TESTS") != "":
+		return long
+	case testing.Short() || invariants.Enabled: // the race detector makes it ten times slower
+		return max(short/2, 1)
 	}
-	return long
+	return short
 }
 
 // play runs a history on disk until it ends or the power fails. It returns the model of what was acknowledged, and

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"hash/crc32"
 	"slices"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // logWriter turns units into frames and puts them behind each other. Only the committer's goroutine uses it.
@@ -180,6 +182,7 @@ func (w *logWriter) sync() error {
 	clear(w.dirty)
 	clear(w.created)
 	w.dirty, w.created = w.dirty[:0], w.created[:0]
+	invariants.True(w.synced < w.lsn, "synced LSN %d, next LSN %d", w.synced, w.lsn)
 	w.synced = w.lsn - 1
 	return nil
 }
