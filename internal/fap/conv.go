@@ -3,6 +3,7 @@ package fap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -15,6 +16,9 @@ import (
 // the inbox is full the reader waits, and with it the client.
 const inboxLen = 8
 
+// maxRefused is how many MQCONNs of one conversation may be refused: no socket is for trying passwords.
+const maxRefused = 5
+
 // conv is one conversation: one MQCONN with its handles and unit of work.
 type conv struct {
 	k  *socket
@@ -23,6 +27,7 @@ type conv struct {
 
 	// What follows belongs to the conversation's goroutine.
 	auth    *wire.ConAuth
+	refused int // MQCONNs
 	conn    Conn
 	streams streams
 	stat    asyncStat
@@ -45,6 +50,9 @@ type call struct {
 	h    wire.Header
 	body []byte
 }
+
+// size is what the message holds of the socket's room.
+func (m call) size() int64 { return int64(len(m.body)) }
 
 var (
 	errEndConv = errors.New("the conversation ended")
@@ -70,7 +78,9 @@ func (c *conv) run() error {
 		if !ok {
 			return nil
 		}
-		if err := c.serve(m); err != nil {
+		err := c.serve(m)
+		c.k.room.Release(m.size())
+		if err != nil {
 			if c.ctx.Err() != nil {
 				return nil
 			}
@@ -81,6 +91,7 @@ func (c *conv) run() error {
 
 func (c *conv) cleanup() {
 	c.cancel(errEndConv)
+	defer c.drop()
 	c.k.mu.Lock()
 	if c.k.convs[c.id] == c {
 		delete(c.k.convs, c.id)
@@ -90,6 +101,18 @@ func (c *conv) cleanup() {
 		c.k.s.unregister(c.conn.ID())
 		c.conn.Break()
 		c.conn = nil
+	}
+}
+
+// drop forgets the messages that nobody will serve.
+func (c *conv) drop() {
+	for {
+		select {
+		case m := <-c.in:
+			c.k.room.Release(m.size())
+		default:
+			return
+		}
 	}
 }
 
@@ -108,10 +131,18 @@ func (c *conv) take(h wire.Header, body []byte) error {
 		c.gets++
 		c.mu.Unlock()
 	}
-	select {
-	case c.in <- call{h, body}:
-	case <-c.ctx.Done():
+	m := call{h, body}
+	if c.k.room.Acquire(c.ctx, m.size()) != nil {
 		return nil // a late message of a conversation that has ended
+	}
+	select {
+	case c.in <- m:
+	case <-c.ctx.Done():
+		c.k.room.Release(m.size())
+	}
+	if c.ctx.Err() != nil {
+		c.drop()
+		return nil
 	}
 	select {
 	case c.poke <- struct{}{}:
@@ -192,7 +223,13 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 		}
 		c.k.s.opt.Log.Warn().Str(obs.FieldAMQ, amq).Err(err).Str("channel", c.k.peer.Channel).Stringer("peer", c.k.peer.Addr).
 			Str("user", c.userName()).Str("qmgr", asked).Str("appl", b.ApplName).Msg("client refused")
-		return c.reply(m.h, api(err, m.hobj()), b)
+		if err := c.reply(m.h, api(err, m.hobj()), b); err != nil {
+			return err
+		}
+		if c.refused++; c.refused >= maxRefused {
+			return fmt.Errorf("%d refused attempts to connect", c.refused)
+		}
+		return nil
 	}
 	id := c.conn.ID()
 	copy(b.ConnTag[:], id[:])

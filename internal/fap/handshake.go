@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 )
 
@@ -18,6 +20,7 @@ const (
 	shareFAP = 9
 
 	defaultMaxMsg = 4 << 20
+	maxHeartbeat  = 999_999 // seconds, as HBINT
 	productID     = "MQMM09040400"
 	cap1          = wire.Cap1Conversion | wire.Cap1Split | wire.Cap1MQRequest
 	// noAlgorithm ends the list of password protection algorithms; algPlain and algProtected may stand in it.
@@ -98,9 +101,10 @@ func (k *socket) startInstance(h wire.Header, id *wire.ID) error {
 		k.refuse(wire.CodeFAPLevel)
 		return fmt.Errorf("channel %s: level %d is lower than %d", id.Channel, id.FAP, minFAP)
 	}
-	if id.MaxTransmission < wire.MinTransmission {
+	if id.MaxTransmission < wire.MinTransmission || id.MaxMsgLength < 1 {
 		k.refuse(wire.CodeNegotiation)
-		return fmt.Errorf("channel %s: segments of %d bytes are too small", id.Channel, id.MaxTransmission)
+		return fmt.Errorf("channel %s: segments of %d bytes and messages of %d are too small", id.Channel,
+			id.MaxTransmission, id.MaxMsgLength)
 	}
 	inst, err := k.s.backend.Channel(k.ctx, k.peer)
 	if err != nil {
@@ -170,7 +174,7 @@ func (k *socket) propose(c *wire.ID) *wire.ID {
 		maxMsg = defaultMaxMsg
 	}
 	flag(wire.ErrMsgLength, &a.MaxMsgLength, min(c.MaxMsgLength, maxMsg))
-	flag(wire.ErrHeartbeat, &a.HeartbeatIv, max(c.HeartbeatIv, k.inst.Heartbeat))
+	flag(wire.ErrHeartbeat, &a.HeartbeatIv, min(max(c.HeartbeatIv, k.inst.Heartbeat), maxHeartbeat))
 	return &a
 }
 
@@ -181,6 +185,7 @@ func (k *socket) settle(a *wire.ID) error {
 	l.heartbeat = time.Duration(a.HeartbeatIv) * time.Second
 	l.protected = a.FAP > plainFAP && k.peer.TLS == nil
 	k.link.Store(l)
+	k.room = semaphore.NewWeighted(2 * int64(l.maxMsg+overhead))
 	first := uint32(0)
 	if l.shared {
 		first = 1

@@ -3,6 +3,7 @@ package fap_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"net"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type server struct {
 	*fap.Server
 	addr string
+	tls  *tls.Config // of clients; nil without TLS
 	log  *syncBuffer
 	stop func()
 }
@@ -51,10 +53,10 @@ func start(t testing.TB, m *memory.Manager, b fap.Backend, clk clock.Clock) *ser
 	if b == nil {
 		b = m
 	}
-	return startWith(t, b, fap.Options{Clock: clk})
+	return startWith(t, b, fap.Options{Clock: clk}, nil)
 }
 
-func startWith(t testing.TB, b fap.Backend, o fap.Options) *server {
+func startWith(t testing.TB, b fap.Backend, o fap.Options, cert *tls.Certificate) *server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -66,6 +68,10 @@ func startWith(t testing.TB, b fap.Backend, o fap.Options) *server {
 	s.Server = fap.New(b, o)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
+	if cert != nil {
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{*cert}})
+		s.tls = &tls.Config{InsecureSkipVerify: true} // the certificate is the test's own
+	}
 	go func() { done <- s.Serve(ctx, l) }()
 	stopped := false
 	s.stop = func() {
@@ -94,12 +100,19 @@ type peer struct {
 	order wire.Order
 	ccsid uint16
 	magic wire.Magic
+	zos   bool // eye-catchers in EBCDIC
 	asm   wire.Assembler
 }
 
 func (s *server) dial(t testing.TB) *peer {
 	t.Helper()
-	nc, err := net.Dial("tcp", s.addr)
+	var nc net.Conn
+	var err error
+	if s.tls != nil {
+		nc, err = tls.Dial("tcp", s.addr, s.tls)
+	} else {
+		nc, err = net.Dial("tcp", s.addr)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +123,7 @@ func (s *server) dial(t testing.TB) *peer {
 
 func (p *peer) header(t wire.Type, conv, req uint32, flags byte) wire.Header {
 	h := wire.Header{Magic: p.magic, Conv: conv, Req: req, Order: p.order, Type: t, Flags: flags, CCSID: p.ccsid,
-		Encoding: wire.EncodingBig}
+		Encoding: wire.EncodingBig, EBCDIC: p.zos}
 	if p.order == wire.Little {
 		h.Encoding = wire.EncodingLittle
 	}

@@ -1,7 +1,13 @@
 package fap_test
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"math/big"
 	"net"
 	"strings"
 	"testing"
@@ -59,7 +65,7 @@ func TestVerbs(t *testing.T) {
 		m := memory.New("QM1", "Q1")
 		s := start(t, m, nil, nil)
 		p := s.dial(t)
-		p.order, p.ccsid = kind.order, kind.ccsid
+		p.order, p.ccsid, p.zos = kind.order, kind.ccsid, kind.ccsid == 500
 		p.negotiate(firstID())
 		p.connect(1)
 		q := p.open(1, "Q1")
@@ -122,6 +128,7 @@ func TestRefused(t *testing.T) {
 		{"stopped channel", func(i *wire.ID) { i.Channel = "STOPPED" }, wire.CodeChannelUnavailable},
 		{"message channel", func(i *wire.ID) { i.Cap1 = 0x01 }, wire.CodeWrongType},
 		{"old level", func(i *wire.ID) { i.FAP, i.Size = 3, 44 }, wire.CodeFAPLevel},
+		{"no room for messages", func(i *wire.ID) { i.MaxMsgLength = -1 }, wire.CodeNegotiation},
 		{"tiny segments", func(i *wire.ID) { i.MaxTransmission = 100 }, wire.CodeNegotiation},
 	} {
 		s := start(t, m, nil, nil)
@@ -173,6 +180,12 @@ func TestMQCONNRefused(t *testing.T) {
 	if rc := conn("QM1"); rc != mqi.MQRC_ALREADY_CONNECTED {
 		t.Errorf("second MQCONN: %d", rc)
 	}
+	guess := s.dial(t)
+	guess.negotiate(firstID())
+	for i := 0; i < 5; i++ {
+		guess.call(wire.MQCONN, 1, 0, &wire.Conn{QMgr: "QM1", Version: 4})
+	}
+	guess.closed()
 	if log := s.log.String(); !strings.Contains(log, `"user":"app"`) || strings.Contains(log, "passw0rd") {
 		t.Errorf("log: %s", log)
 	}
@@ -282,7 +295,7 @@ func (p *peer) recvRaw() (wire.Header, wire.API, []byte) {
 // TestMaxSockets: one socket more than the bound is closed at once, and there is room again when one has ended.
 func TestMaxSockets(t *testing.T) {
 	m := memory.New("QM1", "Q1")
-	s := startWith(t, m, fap.Options{MaxSockets: 2})
+	s := startWith(t, m, fap.Options{MaxSockets: 2}, nil)
 	a, _ := s.client(t), s.client(t)
 	s.dial(t).closed()
 	a.endConv(1, wire.FlagClose)
@@ -306,4 +319,41 @@ func TestLogged(t *testing.T) {
 		p.nc.(*net.TCPConn).CloseWrite()
 		eventually(t, want, func() bool { return strings.Contains(s.log.String(), want) })
 	}
+}
+
+// TestTLS: inside TLS the level is the client's own and its password is readable.
+func TestTLS(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	m.Instance.PlainPasswords = false
+	m.Users = map[string]string{"app": "passw0rd"}
+	s := startWith(t, m, fap.Options{}, selfSigned(t))
+	p := s.dial(t)
+	if got := p.negotiate(firstID()); got.FAP != 17 || got.PAL[0] != 0 {
+		t.Errorf("level %d, algorithm %d", got.FAP, got.PAL[0])
+	}
+	p.send(wire.ConAuthInfo, 1, 0, &wire.ConAuth{AuthType: 1, User: "app", Password: "passw0rd", Long: true})
+	p.want(wire.StatusData)
+	p.connect(1)
+	plain, err := net.Dial("tcp", s.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	plain.Write([]byte("TSH \x00\x00\x01\x0c"))
+	eventually(t, "the plain client is logged", func() bool { return strings.Contains(s.log.String(), "TLS") })
+}
+
+// selfSigned makes a certificate for the time of the test.
+func selfSigned(t *testing.T) *tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }

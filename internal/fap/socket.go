@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/obs"
@@ -36,6 +38,7 @@ type socket struct {
 	r      *bufio.Reader
 	asm    wire.Assembler
 	wg     sync.WaitGroup
+	room   *semaphore.Weighted // bytes of messages that wait for their turn; the reader waits when it is used up
 
 	peer Peer
 	inst *Instance
