@@ -86,6 +86,7 @@ func (c *Conn) Get(ctx context.Context, n Handle, md *mqi.MD, gmo *mqi.GMO, max 
 		if gmo.Options&mqi.MQGMO_LOGICAL_ORDER != 0 {
 			t.logical = h.logicalPlace(gmo.Options)
 		}
+		t.whole = gmo.Options&mqi.MQGMO_ALL_MSGS_AVAILABLE != 0
 	}
 	g := &getting{c: c, h: h, q: h.queue, md: md, gmo: gmo, match: t, max: max, browse: gmo.Options&getBrowse != 0,
 		wantCCSID: md.CodedCharSetID, wantEncoding: md.Encoding}
@@ -369,7 +370,7 @@ func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
 			return nil, 0, false, mqi.Wrap("MQGET", g.h.name, mqi.MQRC_OBJECT_DAMAGED, err)
 		}
 		return nil, 0, false, storeReason("MQGET", g.h.name, err)
-	case !g.match.accepts(&head.md) || !g.match.selects(head, rec.Body):
+	case !g.match.accepts(&head.md) || !g.match.selects(head, rec.Body) || !g.groupThere(&head.md):
 		g.missed, g.missedSlot = place{prio: f.e.prio, seq: f.e.seq, set: true}, f.slot
 		g.giveUp(f, claimed)
 		return nil, 0, true, nil

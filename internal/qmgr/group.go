@@ -80,3 +80,41 @@ func (g *groupPos) got(md *mqi.MD) {
 		*g = groupPos{id: md.GroupID, seq: md.MsgSeqNumber, open: true}
 	}
 }
+
+// groupThere checks MQGMO_ALL_MSGS_AVAILABLE: a message of a group may be got when every message of the group is
+// visible. In the middle of a group that was begun in logical order nothing is checked.
+func (g *getting) groupThere(md *mqi.MD) bool {
+	if !g.match.whole || md.MsgFlags&groupFlags == 0 || g.match.logical != nil && g.match.logical.open {
+		return true
+	}
+	var members []entry
+	g.q.mu.Lock()
+	g.q.each(func(_ uint32, e *entry) bool {
+		if e.flags&hidden == 0 {
+			members = append(members, *e)
+		}
+		return true
+	})
+	g.q.mu.Unlock()
+	seen, last := map[int32]bool{}, int32(0)
+	for i := range members {
+		rec, err := g.c.m.opt.Store.Read(g.q.qid, members[i].seq, members[i].loc)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		h, err := decodeHead(rec.Head)
+		if err != nil || h.md.GroupID != md.GroupID || h.md.MsgFlags&groupFlags == 0 {
+			continue
+		}
+		seen[h.md.MsgSeqNumber] = true
+		if h.md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP != 0 {
+			last = h.md.MsgSeqNumber
+		}
+	}
+	for n := int32(1); n <= last; n++ {
+		if !seen[n] {
+			return false
+		}
+	}
+	return last > 0
+}

@@ -60,3 +60,29 @@ func TestBrowseInVainKeepsCursor(t *testing.T) {
 	other := r.openQ(r.c, "Q", inOut)
 	r.wantNext(other, 0, "b") // not locked in passing
 }
+
+func TestAllMsgsAvailable(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	flags := func(f int32) func(*mqi.MD) { return func(md *mqi.MD) { md.Version, md.MsgFlags = 2, f } }
+	const logical = mqi.MQPMO_LOGICAL_ORDER
+	const whole = mqi.MQGMO_LOGICAL_ORDER | mqi.MQGMO_ALL_MSGS_AVAILABLE
+	r.put(r.c, h, "a1", logical, flags(mqi.MQMF_MSG_IN_GROUP))
+	r.put(r.c, h, "a2", logical, flags(mqi.MQMF_MSG_IN_GROUP))
+	r.wantNext(h, whole, "")
+	_, ch := r.getWait("Q", whole)
+	r.awaitWaiters("Q", 1)
+	r.put(r.c, r.openQ(r.c, "Q", inOut), "single", 0)
+	if g := r.receive(ch); g.text != "single" {
+		t.Errorf("%v", g)
+	}
+	_, ch = r.getWait("Q", whole)
+	r.awaitWaiters("Q", 1)
+	r.put(r.c, h, "a3", logical, flags(mqi.MQMF_LAST_MSG_IN_GROUP))
+	if g := r.receive(ch); g.text != "a1" {
+		t.Errorf("%v", g)
+	}
+	r.wantNext(h, whole, "") // its first message is gone
+	r.wantNext(h, 0, "a2")
+}

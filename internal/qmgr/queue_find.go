@@ -18,12 +18,13 @@ type match struct {
 	token                 mqi.Token
 	unmarked              bool               // MQGMO_UNMARKED_BROWSE_MSG
 	logical               *groupPos          // MQGMO_LOGICAL_ORDER: the handle's place
+	whole                 bool               // MQGMO_ALL_MSGS_AVAILABLE: the first of a group only when all of it is there
 	sel                   *selector.Selector // of the handle; nil selects all
 }
 
 // plain reports whether index entries alone answer the match (but for a collision of hashes).
 func (t *match) plain() bool {
-	return !t.byGroup && !t.bySeq && !t.byOffset && !t.unmarked && !t.byToken && t.sel == nil && t.logical == nil
+	return !t.byGroup && !t.bySeq && !t.byOffset && !t.unmarked && !t.byToken && t.sel == nil && t.logical == nil && !t.whole
 }
 
 // accepts checks the message's own descriptor.
