@@ -69,6 +69,9 @@ func TestScripts(t *testing.T) {
 			"killqm":   cmdKill,
 			"signalqm": cmdSignal,
 			"waitfor":  cmdWaitFor,
+			"waitfile": cmdWaitFile,
+			"freeport": cmdFreePort,
+			"subst":    cmdSubst,
 		},
 	})
 }
@@ -199,6 +202,44 @@ func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 		last = fmt.Sprint(st.Status, err)
 	}
 	ts.Fatalf("%s has not become %s: %s", args[0], args[1], last)
+}
+
+// cmdWaitFile returns when a file is there and not empty.
+func cmdWaitFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitfile FILE")
+	}
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if st, err := os.Stat(ts.MkAbs(args[0])); err == nil && st.Size() > 0 {
+			return
+		}
+	}
+	ts.Fatalf("%s has not come to be", args[0])
+}
+
+// cmdFreePort sets each variable to a port that nobody has.
+func cmdFreePort(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: freeport VAR...")
+	}
+	for _, v := range args {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		defer l.Close() // all of them are held until the last is chosen
+		_, port, err := net.SplitHostPort(l.Addr().String())
+		ts.Check(err)
+		ts.Setenv(v, port)
+	}
+}
+
+// cmdSubst replaces $VAR and ${VAR} in files.
+func cmdSubst(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: subst FILE...")
+	}
+	for _, f := range args {
+		ts.Check(os.WriteFile(ts.MkAbs(f), []byte(os.Expand(ts.ReadFile(f), ts.Getenv)), 0o600))
+	}
 }
 
 // statusJSON is what qmgrd status --json prints.

@@ -391,3 +391,26 @@ func TestFailedSyncEndsTheManager(t *testing.T) {
 		t.Errorf("the next start: %v", err)
 	}
 }
+
+// SIGTERM ends immediately, SIGINT quiesces, a second signal of any kind preempts (architecture §9).
+func TestSignals(t *testing.T) {
+	for _, c := range []struct {
+		sig  os.Signal
+		n    int
+		want store.StopMode
+	}{{syscall.SIGTERM, 1, store.Immediate}, {os.Interrupt, 1, store.Quiesce}, {os.Interrupt, 2, store.Preempt},
+		{syscall.SIGTERM, 2, store.Preempt}} {
+		if got := signalMode(c.sig, c.n); got != c.want {
+			t.Errorf("%v number %d: %v, want %v", c.sig, c.n, got, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	sigs := make(chan os.Signal, 2)
+	out := ForwardSignals(ctx, sigs)
+	sigs <- os.Interrupt
+	sigs <- syscall.SIGTERM
+	if a, b := <-out, <-out; a.Mode != store.Quiesce || b.Mode != store.Preempt {
+		t.Errorf("%+v %+v", a, b)
+	}
+	cancel()
+}

@@ -22,8 +22,12 @@ type session struct {
 	h qmgr.Handle
 }
 
-// openQueue connects as the request's user and opens a queue.
+// openQueue connects as the request's user and opens a queue. While authority records are not enforced, that takes an
+// administrator.
 func (s *Server) openQueue(r *http.Request, queue, appl string, options int32) (*session, error) {
+	if id := identityOf(r); !id.Admin {
+		return nil, mqi.E("MQCONN", s.opt.Name, mqi.MQRC_NOT_AUTHORIZED)
+	}
 	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl})
 	if err != nil {
 		return nil, err

@@ -81,6 +81,13 @@ func TestOthersAreRefused(t *testing.T) {
 			t.Errorf("%s: %d %+v", c[1], w.Code, e.Error[0])
 		}
 	}
+	for _, path := range []string{"/ibmmq/rest/v2/messaging/qmgr/QM1/queue/SYSTEM.DEFAULT.LOCAL.QUEUE/message",
+		"/qmgrd/put?queue=SYSTEM.DEFAULT.LOCAL.QUEUE"} {
+		w := request(s, false, "POST", path, "text/plain", "x")
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "2035") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
 	w := request(s, true, "POST", mqscPath, "application/json",
 		`{"type":"runCommand","parameters":{"command":"DISPLAY QLOCAL(EVIL)"}}`)
 	if !strings.Contains(w.Body.String(), "AMQ8147E") {
