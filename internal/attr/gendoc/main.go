@@ -1,7 +1,7 @@
 //go:build ignore
 
-// Command gendoc writes docs/mqsc/*.md from the tables: a page for each object, an index, and the messages. Run it by
-// go generate in internal/attr; argument: the folder to write to.
+// Command gendoc writes docs/mqsc/*.md from the tables: a page for each object, an index, and the messages; and
+// docs/compatibility.md beside that folder. Run it by go generate in internal/attr; argument: the folder to write to.
 package main
 
 import (
@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/attr/effects"
 )
 
 func main() {
@@ -36,6 +37,25 @@ func main() {
 	}
 	write(dir, "README.md", index.Bytes())
 	write(dir, "messages.md", messagePage())
+	write(filepath.Dir(dir), "compatibility.md", compatibility(filepath.Dir(dir)))
+}
+
+// compatibility says what every command and attribute does in this release.
+func compatibility(docs string) []byte {
+	f, err := os.Open(filepath.Join("tables", "effects.tsv"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	t, err := effects.Load(f)
+	if err != nil {
+		log.Fatal("effects.tsv: ", err)
+	}
+	page, err := effects.Page(t, filepath.Join(docs, "compatibility.d"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return page
 }
 
 func write(dir, file string, data []byte) {
