@@ -33,6 +33,7 @@ func newPSRig(t *testing.T) *psRig {
 func newPSBoltRig(t *testing.T) *psRig {
 	t.Helper()
 	r := &psRig{dir: filepath.Join(t.TempDir(), "QM1")}
+	t.Cleanup(func() { _ = r.st.Close(store.Preempt, nil) }) // after the manager's end
 	r.objRig = newObjRig(t, func(o *Options) { o.Store = openTestStore(t, r.dir) })
 	r.c = r.connect("app")
 	return r
