@@ -7,20 +7,11 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"strconv"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqsc"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
-)
-
-// Trailers that carry what a script came to, behind its report.
-const (
-	trailerCommands = "Qmgrd-Mqsc-Commands"
-	trailerSyntax   = "Qmgrd-Mqsc-Syntax-Errors"
-	trailerFailed   = "Qmgrd-Mqsc-Failed"
-	trailerEnded    = "Qmgrd-Mqsc-Ended"
 )
 
 // scriptPart is the name of the form part that holds the script.
@@ -58,36 +49,20 @@ func (s *Server) postMQSC(w http.ResponseWriter, r *http.Request) error {
 		"multipart/form-data", typ)
 }
 
-// scriptOptions reads echo, first, summary and json of the query.
-func scriptOptions(r *http.Request, qm string) (mqsc.RunOptions, error) {
-	q := r.URL.Query()
-	o := mqsc.RunOptions{QMgr: qm, Echo: q.Get("echo") != "no", Summary: q.Get("summary") != "no",
-		JSON: q.Get("json") == "yes"}
-	if v := q.Get("first"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil || n < 1 {
-			return o, refuse("MQWB0104E", "first=%s: use the number of the first command", v)
-		}
-		o.FirstNumber = n
-	}
-	return o, nil
-}
-
 // runScript runs a script as it arrives and sends its report as it comes to be.
 func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Reader) error {
-	o, err := scriptOptions(r, s.opt.Name)
+	o, err := mqsc.OptionsOf(r.URL.Query())
 	if err != nil {
-		return err
+		return refuse("MQWB0104E", "%v", err)
 	}
+	o.QMgr = s.opt.Name
 	out, err := newStream(w, s.opt.Clock)
 	if err != nil {
 		return err
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
-	for _, t := range []string{trailerCommands, trailerSyntax, trailerFailed, trailerEnded} {
-		h.Add("Trailer", t)
-	}
+	h.Set("Trailer", mqsc.TrailerNames)
 	w.WriteHeader(http.StatusOK)
 	defer s.endReads(w, s.ending)()
 	ex := Executor{s.opt.Manager, identityOf(r)}
@@ -97,10 +72,7 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 		s.log.Warn().Err(err).Int("commands", res.Commands).Msg("a script was cut off")
 		panic(http.ErrAbortHandler)
 	}
-	h.Set(trailerCommands, strconv.Itoa(res.Commands))
-	h.Set(trailerSyntax, strconv.Itoa(res.SyntaxErrors))
-	h.Set(trailerFailed, strconv.Itoa(res.Failed))
-	h.Set(trailerEnded, strconv.FormatBool(res.Ended))
+	res.SetTrailers(h.Set)
 	return nil
 }
 
