@@ -168,7 +168,7 @@ func (s *session) unavailable(err error) int {
 	if s.f.json {
 		return s.refuse(m.ID + ": " + m.Text())
 	}
-	fmt.Fprintf(s.out, "%s: %s\n\n", m.ID, m.Text())
+	fmt.Fprintf(s.out, "%s\n\n", mqsc.MessageLine(m, plainIDs()))
 	mqsc.WriteSummary(s.out, mqsc.Result{})
 	if no != nil && no.text != "" {
 		fmt.Fprintf(s.err, "runmqsc: %s\n", no.text)
@@ -189,17 +189,20 @@ func (s *session) verify(ctx context.Context) int {
 	}
 	s.start(second)
 	res, err := mqsc.Run(ctx, s.in, s.out, nil, mqsc.RunOptions{Echo: !s.f.noEcho, Verify: true, Summary: true,
-		QMgr: s.f.qmgr, JSON: s.f.json})
+		QMgr: s.f.qmgr, JSON: s.f.json, PlainIDs: plainIDs()})
 	if err != nil {
 		return s.refuse(err.Error())
 	}
 	return res.ExitCode()
 }
 
+// plainIDs reports the environment of a script that knows message ids without severity letters, as they were before 9.1.
+func plainIDs() bool { return os.Getenv("AMQ_DIAGNOSTIC_MSG_SEVERITY") == "0" }
+
 // piped sends the whole input as one script.
 func (s *session) piped(ctx context.Context) int {
-	res, err := s.door.script(ctx, mqsc.UntilEnd(s.in), s.out, mqsc.RunOptions{Echo: !s.f.noEcho, Summary: true, JSON: s.f.json},
-		s.f.wait)
+	res, err := s.door.script(ctx, mqsc.UntilEnd(s.in), s.out, mqsc.RunOptions{Echo: !s.f.noEcho, Summary: true, JSON: s.f.json,
+		PlainIDs: plainIDs()}, s.f.wait)
 	if err != nil {
 		return s.broken(err)
 	}
@@ -219,7 +222,7 @@ func (s *session) broken(err error) int {
 	if s.f.json {
 		return s.refuse(m.ID + ": " + m.Text() + ": " + err.Error())
 	}
-	fmt.Fprintf(s.out, "%s: %s\n", m.ID, m.Text())
+	fmt.Fprintln(s.out, mqsc.MessageLine(m, plainIDs()))
 	fmt.Fprintf(s.err, "runmqsc: %v\n", err)
 	return exitNothing
 }

@@ -44,7 +44,7 @@ const (
 // interactive runs commands line by line.
 func (s *session) interactive(ctx context.Context, tt lineReader) int {
 	if tt.Plain() {
-		fmt.Fprintln(s.out, "AMQ8521I: "+attr.MessageText("AMQ8521I"))
+		fmt.Fprintln(s.out, mqsc.MessageLine(attr.Message{ID: "AMQ8521I"}, plainIDs()))
 	}
 	var (
 		join  mqsc.Joiner
@@ -95,7 +95,7 @@ func (s *session) interactive(ctx context.Context, tt lineReader) int {
 
 // typed sends the lines of a complete command.
 func (s *session) typed(ctx context.Context, lines []string, total mqsc.Result) mqsc.Result {
-	o := mqsc.RunOptions{Echo: !s.f.noEcho, FirstNumber: total.Commands + 1}
+	o := mqsc.RunOptions{Echo: !s.f.noEcho, FirstNumber: total.Commands + 1, PlainIDs: plainIDs()}
 	res, err := s.door.script(ctx, strings.NewReader(strings.Join(lines, "\n")+"\n"), s.out, o, s.f.wait)
 	if err != nil {
 		s.broken(err)

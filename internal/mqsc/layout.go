@@ -5,6 +5,7 @@ package mqsc
 import (
 	"bufio"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,26 +24,41 @@ const (
 // WriteReply writes what a command came to: its rows, then its messages.
 func WriteReply(w io.Writer, cmd *attr.Command, r *attr.Reply) error {
 	b := bufio.NewWriter(w)
-	writeReply(b, cmd, r)
+	writeReply(b, cmd, r, false)
 	return b.Flush()
 }
 
-func writeReply(b *bufio.Writer, cmd *attr.Command, r *attr.Reply) {
+// writeReply writes a reply; plain leaves the severity letters out.
+func writeReply(b *bufio.Writer, cmd *attr.Command, r *attr.Reply, plain bool) {
 	if r.Rows != nil {
 		for row := range r.Rows {
-			writeRow(b, cmd, &row)
+			writeRow(b, cmd, &row, plain)
 		}
 	}
 	for _, m := range r.Msgs {
-		b.WriteString(messageLine(m))
+		b.WriteString(MessageLine(m, plain))
 		b.WriteByte('\n')
 	}
 }
 
-// messageLine is a message with its id.
-func messageLine(m attr.Message) string {
-	return m.ID + ": " + m.Text()
+// MessageLine is a message with its id, which ends in the severity letter unless plain.
+func MessageLine(m attr.Message, plain bool) string {
+	return messageID(m.ID, plain) + ": " + m.Text()
 }
+
+func messageLine(m attr.Message) string { return MessageLine(m, false) }
+
+func messageID(id string, plain bool) string {
+	if plain {
+		return strings.TrimRight(id, "IWEST")
+	}
+	return id
+}
+
+var idLine = regexp.MustCompile(`(?m)^(AMQ[0-9]{4})[IWEST]: `)
+
+// plainIDs takes the severity letters off the message lines of a help text or the report of a syntax error.
+func plainIDs(text string) string { return idLine.ReplaceAllString(text, "$1: ") }
 
 // columns lays items out in two columns.
 type columns struct {
@@ -51,12 +67,12 @@ type columns struct {
 	open    bool
 }
 
-func writeRow(w *bufio.Writer, cmd *attr.Command, row *attr.Row) {
+func writeRow(w *bufio.Writer, cmd *attr.Command, row *attr.Row, plain bool) {
 	title := row.Title
 	if title == "" {
 		title = attr.Message{ID: row.ID}.Text()
 	}
-	w.WriteString(row.ID + ": " + title + "\n")
+	w.WriteString(messageID(row.ID, plain) + ": " + title + "\n")
 	c := &columns{w: w}
 	for i := range row.Items {
 		it := &row.Items[i]

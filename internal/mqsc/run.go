@@ -41,6 +41,7 @@ type RunOptions struct {
 	FirstNumber int    // number of the first command; 0 counts as 1
 	Summary     bool   // write the three closing lines
 	JSON        bool   // a JSON object for each command instead of the report
+	PlainIDs    bool   // message ids without their severity letter: AMQ8006
 }
 
 // Result counts what a script came to.
@@ -155,7 +156,7 @@ func (r *runner) command(s *Source) error {
 		if r.o.JSON {
 			return r.write(jsonSyntaxError(s, serr))
 		}
-		return r.write(syntaxBlock(serr))
+		return r.write(r.plain(syntaxBlock(serr)))
 	}
 	if r.o.Verify {
 		if r.o.JSON {
@@ -180,6 +181,13 @@ func (r *runner) command(s *Source) error {
 func (r *runner) helpText(s *Source, text string) string {
 	if r.o.JSON {
 		return jsonText(s, text)
+	}
+	return r.plain(text)
+}
+
+func (r *runner) plain(text string) string {
+	if r.o.PlainIDs {
+		return plainIDs(text)
 	}
 	return text
 }
@@ -245,7 +253,7 @@ func (r *runner) reply(e entry) error {
 		_, err := r.w.WriteString(jsonReply(e.src, e.cmd, reply))
 		return err
 	}
-	writeReply(r.w, e.cmd, reply) // r.w keeps the first error for flush
+	writeReply(r.w, e.cmd, reply, r.o.PlainIDs) // r.w keeps the first error for flush
 	return nil
 }
 

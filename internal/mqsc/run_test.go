@@ -219,7 +219,7 @@ func TestSummaryForms(t *testing.T) {
 }
 
 func TestQueryRoundTrip(t *testing.T) {
-	for _, o := range []RunOptions{{Echo: true, Summary: true, FirstNumber: 1}, {FirstNumber: 7, JSON: true, Verify: true}} {
+	for _, o := range []RunOptions{{Echo: true, Summary: true, FirstNumber: 1, PlainIDs: true}, {Echo: true, Summary: true, FirstNumber: 1}, {FirstNumber: 7, JSON: true, Verify: true}} {
 		got, err := OptionsOf(o.Query())
 		if err != nil || got != o {
 			t.Errorf("%+v became %+v, %v", o, got, err)
@@ -240,5 +240,29 @@ func TestQueryRoundTrip(t *testing.T) {
 	}
 	if _, ok := ResultOf(func(string) string { return "" }); ok {
 		t.Error("no trailers gave a result")
+	}
+}
+
+// Scripts of before 9.1 know message ids without severity letters.
+func TestPlainIDs(t *testing.T) {
+	const script = "PING QMGR\nDISPLAY QLOCAL(*)\nDELETE QLOCAL(FAIL)\nbad\nDISPLAY\n? DEFINE QLOCAL\nDEFINE LISTENER(X)\n* AMQ8006I: remark\n"
+	run := func(plain bool) string {
+		var out bytes.Buffer
+		o := RunOptions{Echo: true, PlainIDs: plain}
+		if _, err := Run(context.Background(), strings.NewReader(script), &out, &recorder{rowsFor: exampleRows}, o); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	with, without := run(false), run(true)
+	var want []string
+	for l := range strings.Lines(with) {
+		if id, rest, ok := strings.Cut(l, ": "); ok && strings.HasPrefix(id, "AMQ") {
+			l = id[:len("AMQ8006")] + ": " + rest
+		}
+		want = append(want, l)
+	}
+	if d := cmp.Diff(strings.Join(want, ""), without); d != "" || with == without {
+		t.Error(d)
 	}
 }

@@ -23,13 +23,13 @@ const (
 // TrailerNames is what the Trailer header of the response announces.
 var TrailerNames = strings.Join([]string{TrailerCommands, TrailerSyntaxErrors, TrailerFailed, TrailerEnded}, ", ")
 
-// OptionsOf reads the options of a request: echo=no, first=N, summary=no, json=yes, verify=yes.
+// OptionsOf reads the options of a request: echo=no, first=N, summary=no, json=yes, verify=yes, plainids=yes.
 func OptionsOf(q url.Values) (RunOptions, error) {
 	o := RunOptions{Echo: true, Summary: true, FirstNumber: 1}
 	for _, p := range []struct {
 		key string
 		to  *bool
-	}{{"echo", &o.Echo}, {"summary", &o.Summary}, {"json", &o.JSON}, {"verify", &o.Verify}} {
+	}{{"echo", &o.Echo}, {"summary", &o.Summary}, {"json", &o.JSON}, {"verify", &o.Verify}, {"plainids", &o.PlainIDs}} {
 		switch v := q.Get(p.key); strings.ToLower(v) {
 		case "":
 		case "yes":
@@ -64,6 +64,9 @@ func (o RunOptions) Query() url.Values {
 	}
 	if o.Verify {
 		q.Set("verify", "yes")
+	}
+	if o.PlainIDs {
+		q.Set("plainids", "yes")
 	}
 	if o.FirstNumber > 1 {
 		q.Set("first", strconv.Itoa(o.FirstNumber))
