@@ -36,19 +36,20 @@ type conv struct {
 	ctx    context.Context // ends with the conversation
 	cancel context.CancelCauseFunc
 
-	mu         sync.Mutex
-	gets       int                     // MQGETs that have arrived and not been answered
-	wake       mqi.RC                  // reason that ends the get that waits, or the next one of gets
-	wakeStream mqi.RC                  // the same for a streamed get
-	resting    bool                    // no message has come, and no stream is open
-	stopIt     context.CancelCauseFunc // ends the verb that waits
-	asides     bool                    // what waits is a stream: any message goes before
+	mu             sync.Mutex
+	gets           int                     // MQGETs that have arrived and not been answered
+	wake           mqi.RC                  // reason that ends the get that waits, or the next one of gets
+	wakeStream     mqi.RC                  // the same for a streamed get
+	reqs, wakeUpTo int64                   // REQUEST_MSGS that have arrived; which of them wakeStream is for
+	stopIt         context.CancelCauseFunc // ends the verb that waits
+	asides         bool                    // what waits is a stream: any message goes before
 }
 
 // call is one message of the client.
 type call struct {
 	h    wire.Header
 	body []byte
+	seq  int64 // of REQUEST_MSGS: how many have arrived
 }
 
 // size is what the message holds of the socket's room.
@@ -126,12 +127,22 @@ func (c *conv) take(h wire.Header, body []byte) error {
 			return err
 		}
 	}
+	if h.Type.IsCall() {
+		c.k.counts.calls.Add(1)
+		c.k.counts.lastCall.Store(c.k.lastRead.Load())
+	}
 	if h.Type == wire.MQGET {
 		c.mu.Lock()
 		c.gets++
 		c.mu.Unlock()
 	}
-	m := call{h, body}
+	m := call{h: h, body: body}
+	if h.Type == wire.RequestMsgs {
+		c.mu.Lock()
+		c.reqs++
+		m.seq = c.reqs
+		c.mu.Unlock()
+	}
 	if c.k.room.Acquire(c.ctx, m.size()) != nil {
 		return nil // a late message of a conversation that has ended
 	}
@@ -150,7 +161,6 @@ func (c *conv) take(h wire.Header, body []byte) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.resting = false
 	if c.stopIt != nil && c.asides {
 		c.stopIt(errMoved)
 	}
@@ -161,7 +171,6 @@ func (c *conv) take(h wire.Header, body []byte) error {
 func (c *conv) next() (call, bool) {
 	for {
 		if !c.streams.ready() {
-			c.rest()
 			select {
 			case m := <-c.in:
 				return m, true
@@ -180,15 +189,6 @@ func (c *conv) next() (call, bool) {
 				return call{}, false
 			}
 		}
-	}
-}
-
-// rest notes that nothing waits, so that a late wake is not kept for the next get.
-func (c *conv) rest() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.in) == 0 {
-		c.resting, c.wakeStream = true, 0
 	}
 }
 
@@ -235,10 +235,13 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 	copy(b.ConnTag[:], id[:])
 	b.QMgr = c.k.inst.QMgr
 	c.k.s.register(c, id)
+	first := c.k.accepted() // before the client can know
 	if err := c.reply(m.h, wire.API{}, b); err != nil {
 		return err
 	}
-	c.k.accepted()
+	if a := c.k.s.quiescing(); a != 0 && first {
+		c.k.sayQuiesce(a)
+	}
 	return nil
 }
 

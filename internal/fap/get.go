@@ -74,10 +74,7 @@ func (c *conv) wakeGet(rc mqi.RC) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gets == 0 {
-		if c.resting {
-			return // nothing waits
-		}
-		c.wakeStream = rc
+		c.wakeStream, c.wakeUpTo = rc, c.reqs
 		if c.stopIt != nil && c.asides {
 			c.stopIt(errWoken)
 		}

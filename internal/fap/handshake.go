@@ -200,19 +200,20 @@ func (k *socket) takeUser(h wire.Header, body []byte) error {
 	if err != nil {
 		return err
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.user = *b.(*wire.UserID)
 	return nil
 }
 
-// accepted ends the time limit of the handshake, and lets large messages come.
-func (k *socket) accepted() {
+// accepted ends the time limit of the handshake, and lets large messages come. It reports whether this was the socket's first
+// MQCONN.
+func (k *socket) accepted() bool {
 	if k.connected.Swap(true) {
-		return
+		return false
 	}
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.deadline.Stop()
-	k.mu.Unlock()
-	if a := k.s.quiescing(); a != 0 {
-		k.sayQuiesce(a)
-	}
+	return true
 }

@@ -44,7 +44,7 @@ func (k *socket) tick(every time.Duration, shared bool) {
 	k.mu.Unlock()
 	defer k.wg.Done()
 
-	next := every
+	next, ask := every, false
 	idle := time.Duration(k.s.opt.Clock.Now().UnixNano() - k.lastRead.Load())
 	limit := every + min(every, beatGrace)
 	switch {
@@ -52,30 +52,32 @@ func (k *socket) tick(every time.Duration, shared bool) {
 		k.cancel(errSilent)
 		return
 	case shared && idle >= every:
-		next = limit - idle
-		k.sendBeat()
+		next, ask = limit-idle, true
 	case shared:
 		next = every - idle
-	case k.waits.Load() > 0:
-		k.sendBeat()
+	default:
+		ask = k.waits.Load() > 0
 	}
 	k.mu.Lock()
-	defer k.mu.Unlock()
 	if !k.closed {
 		k.beat.Reset(max(next, time.Millisecond))
 	}
+	k.mu.Unlock()
+	if ask {
+		k.sendBeat()
+	}
 }
 
-// sendBeat asks the peer for a sign of life. While a message is being written the peer hears enough, and a lock that a
-// stuck writer holds must not stop the timer.
+// sendBeat asks the peer for a sign of life. It may wait for a writer that is stuck; the next tick, which does not send a
+// second one meanwhile, then ends the socket and frees both.
 func (k *socket) sendBeat() {
-	if !k.wmu.TryLock() {
+	if !k.beating.CompareAndSwap(false, true) {
 		return
 	}
-	defer k.wmu.Unlock()
+	defer k.beating.Store(false)
 	h := k.plain(wire.Heartbeat)
 	h.Flags |= wire.FlagConfirm
-	if err := wire.WriteMessage(k.nc, h, nil, k.link.Load().transmission); err != nil {
+	if err := k.write(h, wire.API{}, &wire.Empty{}); err != nil {
 		k.cancel(err)
 	}
 }

@@ -231,3 +231,44 @@ func TestLengths(t *testing.T) {
 	wire.WriteMessage(p.nc, h, wire.Encode(nil, h.Type, wire.API{Hobj: q}, newPut(strings.Repeat(text, 3), 0), c, 0), wire.DefaultTransmission)
 	p.status(wire.CodeLengthError)
 }
+
+// TestStatus: what DISPLAY CHSTATUS needs, and both ways to stop a channel.
+func TestStatus(t *testing.T) {
+	clk := clock.NewFake(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	m := memory.New("QM1", "Q1")
+	s := start(t, m, nil, clk)
+	p, early := s.client(t), s.dial(t)
+	id := firstID()
+	id.Channel = "OTHER"
+	early.negotiate(id)
+	early.connect(1)
+	s.dial(t) // has not negotiated: no instance
+	p.startConv(3)
+	p.connect(3)
+	clk.Advance(time.Minute)
+	p.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+	all := s.Status()
+	if len(all) != 2 || all[0].Channel != "DEV.APP.SVRCONN" || all[1].Channel != "OTHER" {
+		t.Fatalf("%+v", all)
+	}
+	st := all[0]
+	if st.User != "app" || st.Shared != 2 || st.MaxShared != 10 || st.MaxMsg != 4<<20 || st.Heartbeat != 300*time.Second ||
+		st.Product != "MQJB09040400" || st.Level != 12 || st.Calls != 3 || st.LastCall.Sub(st.Started) != time.Minute ||
+		st.BytesIn < 1000 || st.BytesOut < 1000 || st.TLS || st.ConnName != p.nc.LocalAddr().String() {
+		t.Errorf("%+v", st)
+	}
+	if n := s.StopChannel("DEV.APP.SVRCONN", false); n != 1 {
+		t.Errorf("%d told", n)
+	}
+	if _, _, b := p.want(wire.SocketAction); b.(*wire.Socket).Action != wire.StopQuiesce {
+		t.Errorf("%+v", b)
+	}
+	p.call(wire.MQCMIT, 1, 0, &wire.Empty{}) // goes on
+	if n := s.StopChannel("DEV.APP.SVRCONN", true); n != 1 {
+		t.Errorf("%d stopped", n)
+	}
+	p.status(wire.CodeUserClosed)
+	p.closed()
+	eventually(t, "both connections were broken", func() bool { return m.Ended() == 2 })
+	early.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+}

@@ -45,7 +45,8 @@ type socket struct {
 	user wire.UserID
 	link atomic.Pointer[link] // replaced as a whole by the reader
 
-	wmu sync.Mutex // one message at a time
+	wmu    sync.Mutex // one message at a time
+	counts counts
 
 	mu        sync.Mutex
 	convs     map[uint32]*conv
@@ -54,6 +55,7 @@ type socket struct {
 	beat      clock.Timer
 	connected atomic.Bool  // an MQCONN has been accepted: the handshake is over
 	lastRead  atomic.Int64 // clock's Unix nanoseconds
+	beating   atomic.Bool  // a heartbeat is being written
 	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
 }
 
@@ -85,6 +87,7 @@ func newSocket(ctx context.Context, s *Server, nc net.Conn) *socket {
 	k := &socket{s: s, nc: nc, r: bufio.NewReaderSize(nc, readBuffer), convs: map[uint32]*conv{}}
 	k.ctx, k.cancel = context.WithCancelCause(ctx)
 	k.asm.Max = maxEarly
+	k.counts.started = s.opt.Clock.Now()
 	k.link.Store(&link{transmission: maxEarly, style: style{order: wire.Big, encoding: wire.EncodingBig, ccsid: 819}})
 	return k
 }
@@ -112,8 +115,8 @@ func (k *socket) run() {
 // hardEnd closes the connection when the context ends, which wakes the reader and the writers. A client of a queue manager
 // that stops is told first.
 func (k *socket) hardEnd() {
-	if k.link.Load().fap > 0 && errors.Is(context.Cause(k.ctx), context.Canceled) {
-		k.lastWord(wire.FlagClose, wire.CodeQMTerminating)
+	if code, tell := lastCode(context.Cause(k.ctx)); tell && k.link.Load().fap > 0 {
+		k.lastWord(wire.FlagClose, code)
 	}
 	k.nc.Close()
 }
@@ -157,7 +160,7 @@ func (k *socket) logEnd(err error) {
 	var page ccsidError
 	var r *Refusal
 	switch {
-	case errors.Is(err, errGoodbye), errors.Is(err, context.Canceled):
+	case errors.Is(err, errGoodbye), errors.Is(err, context.Canceled), errors.Is(err, errStopped):
 		ev, amq = log.Debug(), ""
 	case errors.Is(err, io.EOF) && !k.connected.Load():
 		ev, amq = log.Debug(), "" // a port check
@@ -233,6 +236,7 @@ func (k *socket) read() (wire.Header, []byte, error) {
 			return h, nil, err
 		}
 		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
+		k.counts.in.Add(int64(h.Size() + len(body)))
 		if h.Type == wire.AsyncMsg { // only servers send it, and its parts have a layout of their own
 			return h, nil, &wire.Error{Struct: "TSH", Why: wire.BadValue}
 		}
@@ -368,6 +372,7 @@ func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
 	if cap(*buf) <= maxReplyKept {
 		defer replies.Put(buf)
 	}
+	k.counts.out.Add(int64(h.Size() + len(*buf)))
 	k.wmu.Lock()
 	defer k.wmu.Unlock()
 	return wire.WriteMessage(k.nc, h, *buf, k.link.Load().transmission)

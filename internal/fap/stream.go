@@ -28,6 +28,7 @@ type stream struct {
 	next  bool        // the browse cursor has been set by this request
 	index int32       // messages sent
 	ahead int         // bytes sent that the client has not reported yet
+	seq   int64       // of the last request
 }
 
 // streams are those of a conversation, by handle.
@@ -65,7 +66,7 @@ func (c *conv) request(m call, r *wire.Request) error {
 	if r.Sel != nil {
 		st.sel = *r.Sel
 	}
-	st.req, st.h, st.open, st.next = *r, m.h, true, false
+	st.req, st.h, st.seq, st.open, st.next = *r, m.h, m.seq, true, false
 	st.ahead = max(0, st.ahead-int(r.Received))
 	if r.Requested <= 1 {
 		st.ahead = 0
@@ -110,8 +111,8 @@ func (c *conv) notified(m call, n *wire.Notify) error {
 // socket.
 func (c *conv) pump() error {
 	all := c.streams.wanted()
-	if rc := c.woken(); rc != 0 {
-		return c.endWaits(all, rc)
+	if rc, upTo := c.woken(); rc != 0 {
+		return c.endWaits(all, rc, upTo)
 	}
 	if len(all) == 1 {
 		ctx, done := c.waiting(true)
@@ -142,19 +143,19 @@ func (c *conv) pump() error {
 	return nil
 }
 
-// woken takes the reason with which the client ends its streamed gets, or 0.
-func (c *conv) woken() mqi.RC {
+// woken takes the reason with which the client ends its streamed gets, or 0, and the last request that it is for.
+func (c *conv) woken() (mqi.RC, int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	rc := c.wakeStream
 	c.wakeStream = 0
-	return rc
+	return rc, c.wakeUpTo
 }
 
-// endWaits ends the gets that wait for a stream; listeners do not wait for anything.
-func (c *conv) endWaits(all []*stream, rc mqi.RC) error {
+// endWaits ends the gets that wait for a stream; listeners do not wait for anything, and a get that began later goes on.
+func (c *conv) endWaits(all []*stream, rc mqi.RC, upTo int64) error {
 	for _, st := range all {
-		if st.req.Flags&wire.ReqCallback != 0 {
+		if st.req.Flags&wire.ReqCallback != 0 || st.seq > upTo {
 			continue
 		}
 		st.open = false
@@ -250,6 +251,7 @@ func (c *conv) sendAsync(st *stream, a wire.Async) error {
 	h.Type, h.Req = wire.AsyncMsg, 1 // 1 always, whatever the request had
 	codec, _ := h.Codec()
 	k := c.k
+	k.counts.out.Add(int64(sizeMD2 + len(a.Data)))
 	k.wmu.Lock()
 	defer k.wmu.Unlock()
 	return wire.WriteAsync(k.nc, h, a, codec, k.link.Load().transmission)
