@@ -106,6 +106,9 @@ func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error 
 		return nil
 	}
 	q.detach(h)
+	if h.input {
+		c.m.inputClosed(q)
+	}
 	if c.m.topics.over.last(q) {
 		return c.m.dropDynamic(ctx, q)
 	}

@@ -19,6 +19,7 @@ type Pending struct {
 
 	ticket store.Ticket // nil for a command that changes nothing durable
 	unit   *unit
+	cmd    *exec // the command; nil for the queue manager's own changes
 
 	once  sync.Once
 	reply *attr.Reply
@@ -30,6 +31,10 @@ type unit struct {
 	swap []func() // in order, after it is durable; no lock is held
 	undo []func() // in reverse order, when it is refused
 	ok   *attr.Reply
+
+	changes []change // for configuration events
+	id      auth.Identity
+	origin  int32 // MQEVO_*
 }
 
 func (u *unit) onSwap(f func()) { u.swap = append(u.swap, f) }
@@ -54,6 +59,7 @@ func (m *Manager) Execute(ctx context.Context, c *attr.Command, id auth.Identity
 func (m *Manager) Submit(ctx context.Context, c *attr.Command, id auth.Identity) *Pending {
 	p := &Pending{m: m, ready: make(chan struct{})}
 	x := &exec{m: m, ctx: ctx, c: c, id: id, p: p}
+	p.cmd = x
 	if r := x.run(); r != nil {
 		p.finish(r)
 	}
@@ -63,6 +69,7 @@ func (m *Manager) Submit(ctx context.Context, c *attr.Command, id auth.Identity)
 // run returns the reply, or nil when a unit was submitted.
 func (x *exec) run() *attr.Reply {
 	if !x.id.Admin {
+		x.m.commandRefused(x)
 		return failed(mqi.MQRC_NOT_AUTHORIZED, msgNotAuthorized, x.id.User)
 	}
 	if m := x.m; m.state.Load() >= stateQuiescing {
@@ -94,6 +101,7 @@ func (p *Pending) finish(r *attr.Reply) {
 		p.reply = r
 		p.m.release(p)
 		close(p.ready)
+		p.m.commandDone(p)
 	})
 }
 
@@ -101,6 +109,7 @@ func (p *Pending) finish(r *attr.Reply) {
 func (x *exec) submit(u *unit) *attr.Reply {
 	p := x.p
 	p.unit = u
+	u.id, u.origin = x.id, x.origin()
 	p.ticket = x.m.opt.Store.Submit(&u.tx)
 	close(p.ready)
 	return nil
@@ -145,6 +154,8 @@ func (p *Pending) complete(err error) {
 	}
 	p.unit = nil
 	p.m.release(p)
+	p.m.changed(u, err)
+	p.m.commandDone(p)
 }
 
 // Wait returns the reply when the command's change is durable and in force. It may be called more than once. When

@@ -97,6 +97,7 @@ func (m *Manager) putObject(u *unit, o *Object, d *Def) {
 	if record {
 		u.tx.Set(tableOf(o.Class), storeKey(o.Class, o.Name), m.portable(d).encode(id))
 	}
+	u.changes = append(u.changes, change{o, o.Def(), d})
 	u.onSwap(func() { m.swapDef(o, d, id, fresh) })
 }
 
@@ -393,6 +394,7 @@ func (m *Manager) dropObject(u *unit, o *Object) {
 		u.tx.Set(store.TableMeta, []byte(metaNextQID), putBE32(m.nextQID.Load()))
 	}
 	d := o.Def()
+	u.changes = append(u.changes, change{o, d, nil})
 	u.onSwap(func() { m.forget(o, d) })
 }
 

@@ -41,15 +41,16 @@ type found struct {
 
 // Get gets or browses a message (MQGET) into at most max bytes. It returns the data, cut to max when the message was
 // longer (2079, 2080), and the message's full length. A completion with a warning is an *mqi.Error with CCWarning.
-func (c *Conn) Get(ctx context.Context, n Handle, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, error) {
+func (c *Conn) Get(ctx context.Context, hobj Handle, md *mqi.MD, gmo *mqi.GMO, max int) (data []byte, n int, err error) {
 	if err := c.begin("MQGET", ""); err != nil {
 		return nil, 0, err
 	}
 	defer c.verb.Unlock()
-	h, err := c.handle("MQGET", n)
+	h, err := c.handle("MQGET", hobj)
 	if err != nil {
 		return nil, 0, err
 	}
+	defer func() { c.getDone(h, md, gmo, n, err) }()
 	fail := func(rc mqi.RC) ([]byte, int, error) { return nil, 0, mqi.E("MQGET", h.name, rc) }
 	if md.Version < 1 || md.Version > 2 {
 		return fail(mqi.MQRC_MD_ERROR)
@@ -458,7 +459,9 @@ func (g *getting) take(f *found, rec store.Rec, head *msgHead) error {
 	g.q.mu.Lock()
 	g.q.take(f.slot, g.c.num)
 	g.q.stats.get(g.c.m.opt.Clock.Now(), head.putNanos)
+	fx := g.q.departed(g.c.m.opt.Clock.Now())
 	g.q.mu.Unlock()
+	g.c.m.afterGet(g.q, &fx)
 	u.get(getRef{q: g.q, slot: f.slot, seq: f.e.seq, pers: pers, head: rec.Head, back: head.md.BackoutCount})
 	for _, r := range reports {
 		g.c.m.sendReport(u, r)

@@ -186,3 +186,13 @@ func charLength(a *attr.Attr, sel int32) int {
 	}
 	return mqi.MQ_OBJECT_NAME_LENGTH
 }
+
+// appendChars appends a character field, padded with blanks or cut to n bytes.
+func appendChars(b []byte, s string, n int) []byte {
+	s = cut(s, n)
+	b = append(b, s...)
+	for i := len(s); i < n; i++ {
+		b = append(b, ' ')
+	}
+	return b
+}

@@ -71,6 +71,7 @@ type Manager struct {
 	topics topicFeed   // the topic tree and who is pinned in it
 	retain retainStore // retained publications
 	rt     runtime     // message half: queues' loops, connections
+	ev     events      // event messages, statistics and accounting
 
 	parts     [2]atomic.Bool // by Part: whether it runs
 	state     atomic.Int32   // stateStarting …
@@ -204,6 +205,7 @@ func (m *Manager) Start(ctx context.Context) error {
 	m.wg.Go(m.runTopics)
 	m.wg.Go(m.runSubEnds)
 	m.startControlled(ctx)
+	m.startEvents()
 	return nil
 }
 
@@ -219,6 +221,7 @@ func (m *Manager) Stop(ctx context.Context, mode store.StopMode) error {
 	if mode == store.Quiesce {
 		m.stopControlled()
 	}
+	m.stopEvents(mode)
 	m.stopMessaging()
 	m.cancel()
 	err := m.opt.Store.Close(mode, m.keepNonpersistent)

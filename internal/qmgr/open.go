@@ -140,6 +140,7 @@ func (c *Conn) openOther(op string, h *handle, od *mqi.OD) error {
 func (c *Conn) openQueue(ctx context.Context, op string, h *handle, od *mqi.OD) error {
 	r, rc := c.m.namespace().resolve(od.ObjectQMgrName, od.ObjectName, h.opts)
 	if rc != 0 {
+		c.openRefused(od, rc)
 		return mqi.E(op, od.ObjectName, rc)
 	}
 	if r.model != nil {
@@ -174,6 +175,9 @@ func (c *Conn) bind(op string, h *handle) error {
 		return mqi.E(op, h.name, rc)
 	}
 	h.queue = base.Queue
+	if h.input {
+		c.m.inputOpened(h.queue)
+	}
 	return nil
 }
 

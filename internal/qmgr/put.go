@@ -22,7 +22,7 @@ const (
 
 // Put puts a message (MQPUT). md gets the fields that the queue manager fills. The body must not be changed
 // afterwards. A completion with a warning is an *mqi.Error with CCWarning: the message has been put.
-func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body []byte) (err error) {
 	if err := c.begin("MQPUT", ""); err != nil {
 		return err
 	}
@@ -31,6 +31,7 @@ func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body
 	if err != nil {
 		return err
 	}
+	defer func() { c.putDone("MQPUT", h, md, len(body), err) }()
 	return c.put("MQPUT", h, md, pmo, body)
 }
 
@@ -62,6 +63,7 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 		return err
 	}
 	err = c.put("MQPUT1", h, md, pmo, body)
+	c.putDone("MQPUT1", h, md, len(body), err)
 	if e := c.closeHandle(ctx, h, mqi.MQCO_NONE); err == nil {
 		err = e
 	}
@@ -164,7 +166,7 @@ func (r *resolved) putAllowed() mqi.RC {
 // header.
 func (c *Conn) checkLength(h *handle, n int) mqi.RC {
 	if h.res.remote {
-		n += mqi.MQ_MSG_HEADER_LENGTH
+		n += mqi.MQXQH_CURRENT_LENGTH
 	}
 	switch {
 	case n > h.queue.cfg.Load().maxMsgL:
@@ -289,8 +291,10 @@ func (m *Manager) enqueue(u *uow, q *Queue, head *msgHead, body []byte, owner ui
 		owner: owner, now: m.opt.Clock.Now()}
 	slot, seq, rc := q.reserve(&n)
 	if rc != 0 {
+		m.afterRefusal(u, q, &n)
 		return rc
 	}
 	u.put(q, slot, seq, store.Rec{Head: encodeHead(head), Body: body, Persistent: n.pers})
+	m.afterPut(u, q, &n)
 	return 0
 }

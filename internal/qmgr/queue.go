@@ -42,6 +42,7 @@ type Queue struct {
 	scanSlot uint32 // entry the scan looked at last
 
 	stats queueStats
+	watch queueWatch
 }
 
 // list is a doubly linked list through the slab. All entries before first are hidden (taken, or not committed), so
@@ -49,6 +50,7 @@ type Queue struct {
 type list struct {
 	head, tail, first uint32
 	none              bool
+	n                 int // entries no unit of work has taken
 }
 
 // coopMark is a mark of the cooperating browsers.
@@ -73,6 +75,7 @@ func newQueue(m *Manager, o *Object, qid store.QID) *Queue {
 	q := &Queue{m: m, obj: o, qid: qid, nextSeq: 1, handles: map[*handle]struct{}{}}
 	q.wait.init()
 	q.cfg.Store(parseQueueCfg(o.Def()))
+	m.ev.noteInitQ(q.cfg.Load())
 	return q
 }
 
@@ -98,6 +101,7 @@ type newMsg struct {
 	report   bool
 	owner    uint32
 	now      time.Time
+	fx       outcome // set by reserve
 }
 
 // reserve gives a message its place, uncommitted. The reason code is 0 or says why it cannot have one.
@@ -113,6 +117,7 @@ func (q *Queue) reserve(n *newMsg) (slot uint32, seq store.Seq, rc mqi.RC) {
 	case cfg.putInhibited:
 		return 0, 0, mqi.MQRC_PUT_INHIBITED
 	case q.depthLocked() >= cfg.maxDepth:
+		n.fx = q.refusedFull(cfg)
 		return 0, 0, mqi.MQRC_Q_FULL
 	}
 	seq = q.nextSeq
@@ -127,6 +132,7 @@ func (q *Queue) reserve(n *newMsg) (slot uint32, seq store.Seq, rc mqi.RC) {
 	}
 	slot = q.link(&e)
 	q.uncom++
+	n.fx = q.arrived(&e, cfg, n.now)
 	return slot, seq, 0
 }
 
@@ -142,6 +148,7 @@ func (q *Queue) link(e *entry) uint32 {
 		l.head = slot
 	}
 	l.tail = slot
+	l.n++
 	if q.byMsg != nil {
 		q.byMsg.add(slot)
 	}
@@ -170,6 +177,9 @@ func (q *Queue) unlink(slot uint32) {
 		delete(q.coop, slot)
 	}
 	l := &q.lists[e.prio]
+	if e.flags&fGot == 0 {
+		l.n--
+	}
 	if l.first == slot {
 		l.first, l.none = e.next, e.next == 0
 	}
@@ -220,6 +230,7 @@ func (q *Queue) take(slot uint32, owner uint32) {
 	e := q.slab.at(slot)
 	e.flags = e.flags&^(fClaimed|fLocked) | fGot
 	e.owner = owner
+	q.lists[e.prio].n--
 	q.got++
 	q.uncom++
 }
@@ -229,6 +240,7 @@ func (q *Queue) restore(slot uint32) {
 	e := q.slab.at(slot)
 	e.flags &^= fGot
 	e.owner = 0
+	q.lists[e.prio].n++
 	q.got--
 	q.uncom--
 	q.serve(slot)
@@ -300,6 +312,8 @@ func (q *Queue) defChanged(d *Def) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.cfg.Store(cfg)
+	q.m.ev.noteInitQ(cfg)
+	q.watch.busy, q.watch.disarmed = false, false
 	if cfg.getInhibited {
 		q.wait.endAll(waitResult{rc: mqi.MQRC_GET_INHIBITED})
 	}

@@ -19,6 +19,7 @@ type queueCfg struct {
 	deftype      string
 	xmitq        bool
 	npmHigh      bool
+	watch        watchCfg
 }
 
 func parseQueueCfg(d *Def) *queueCfg {
@@ -35,6 +36,7 @@ func parseQueueCfg(d *Def) *queueCfg {
 		deftype:      d.Get("DEFTYPE"),
 		xmitq:        d.Get("USAGE") == "XMITQ",
 		npmHigh:      d.Get("NPMCLASS") == "HIGH",
+		watch:        parseWatchCfg(d),
 	}
 }
 

@@ -74,20 +74,8 @@ func (m *Manager) reports(h *msgHead, body []byte, want, full, feedback int32) [
 // sendReport puts a report in the unit of work. When the reply-to queue cannot take it, it goes to the dead-letter
 // queue, and when that cannot either, it is dropped: a report never fails the call that made it.
 func (m *Manager) sendReport(u *uow, r *report) {
-	rc := m.putAs(u, r.queue, r.qmgr, r.head, r.body)
-	if rc == 0 {
-		return
-	}
-	dlq := m.qmgrDef().Get("DEADQ")
-	if dlq == "" {
-		m.opt.Log.Warn().Str("qmgr", m.opt.Name).Str("queue", r.queue).Int32("rc", int32(rc)).
-			Msg("report message dropped: its queue does not take it and DEADQ is blank")
-		return
-	}
-	head, body := m.deadLetter(rc, r.queue, r.qmgr, r.head, r.body)
-	if rc2 := m.putAs(u, dlq, "", head, body); rc2 != 0 {
-		m.opt.Log.Warn().Str("qmgr", m.opt.Name).Str("queue", dlq).Int32("rc", int32(rc2)).
-			Msg("report message dropped: the dead-letter queue does not take it")
+	if rc := m.putAs(u, r.queue, r.qmgr, r.head, r.body); rc != 0 {
+		m.bury(u, "report message", rc, r.queue, r.qmgr, r.head, r.body)
 	}
 }
 
@@ -112,7 +100,11 @@ func (m *Manager) putAs(u *uow, qName, qmName string, head *msgHead, body []byte
 	if h.md.Persistence == mqi.MQPER_PERSISTENT && cfg.deftype == "TEMPDYN" {
 		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
 	}
-	if len(body) > cfg.maxMsgL {
+	n := len(body)
+	if r.remote {
+		n += mqi.MQXQH_CURRENT_LENGTH
+	}
+	if n > cfg.maxMsgL {
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
 	}
 	out := &h

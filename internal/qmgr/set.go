@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -48,7 +49,7 @@ func (c *Conn) Set(ctx context.Context, n Handle, selectors, ints []int32, chars
 	if rc != 0 {
 		return fail(rc)
 	}
-	return c.m.changeQueue(ctx, c, h.res.path[0].Name, values)
+	return c.m.changeQueue(ctx, c.who, h.res.path[0].Name, values)
 }
 
 // setting is one attribute with its canonical value.
@@ -110,7 +111,7 @@ func canonicalInt(a *attr.Attr, n int32) (string, bool) {
 }
 
 // changeQueue stores a queue's definition with some values changed and puts it in force.
-func (m *Manager) changeQueue(ctx context.Context, c *Conn, name string, values []setting) error {
+func (m *Manager) changeQueue(ctx context.Context, id auth.Identity, name string, values []setting) error {
 	p := &Pending{m: m, ready: make(chan struct{})}
 	objs, err := m.latch(ctx, p, key{ClassQueue, name})
 	if err != nil {
@@ -132,7 +133,7 @@ func (m *Manager) changeQueue(ctx context.Context, c *Conn, name string, values 
 	}
 	u := &unit{ok: done("")}
 	m.putObject(u, o, d)
-	x := &exec{m: m, ctx: ctx, p: p, id: c.who}
+	x := &exec{m: m, ctx: ctx, p: p, id: id}
 	x.submit(u)
 	if r := p.Wait(ctx); r.Failed() {
 		return mqi.Wrap("MQSET", name, mqi.RC(r.RC), errOfReply(r))

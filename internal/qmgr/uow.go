@@ -20,6 +20,9 @@ type uow struct {
 	born time.Time
 	skip int // 1 + place in gets of the message with MARK_SKIP_BACKOUT
 
+	quiet bool      // the queue manager's own event messages: they cause no events
+	fired []*firing // trigger messages that are put when the unit ends
+
 	retained []*retainedOp // retained publications that change with the unit
 	sent     []*pubsub.Sub // subscriptions that get a message by it, for NUMMSGS
 }
@@ -157,6 +160,7 @@ func (m *Manager) commit(u *uow) error {
 	if u.tx.Len() == 0 && len(u.retained) == 0 {
 		return nil
 	}
+	m.fire(u, u.fired)
 	t := m.submitUnit(u)
 	// The unit ends whatever the caller's context does: nobody may see it half.
 	if err := t.Wait(context.Background()); err != nil {
@@ -186,7 +190,11 @@ func (m *Manager) commit(u *uow) error {
 		for _, i := range b.gets {
 			b.q.remove(u.gets[i].slot)
 		}
+		missed := len(b.puts) > 0 && b.q.watch.missed
 		b.q.mu.Unlock()
+		if missed {
+			m.recheck(b.q)
+		}
 	}
 	if late.Len() > 0 {
 		m.opt.Store.Submit(&late)
@@ -214,6 +222,7 @@ func (m *Manager) undo(u *uow) {
 		}
 	}
 	m.giveBack(u)
+	m.fireBackedOut(u)
 }
 
 // giveBack removes the unit's puts and returns its gets.
