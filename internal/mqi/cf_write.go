@@ -58,7 +58,11 @@ func (w *hdrWriter) cfParam(p *CFParam, enc int32, depth int) {
 	default:
 		w.fail(MQRCCF_STRUCTURE_TYPE_ERROR, fmt.Errorf("type %d", p.Type))
 	}
-	w.pad(at, 0)
+	with := byte(0)
+	if p.Type == MQCFT_STRING || p.Type == MQCFT_STRING_LIST || p.Type == MQCFT_STRING_FILTER {
+		with = w.cfCharset(p, enc).Blank()
+	}
+	w.pad(at, with)
 	w.setI32(at+4, len(w.b)-at)
 	if p.Type != MQCFT_GROUP {
 		return

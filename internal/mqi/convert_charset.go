@@ -26,6 +26,7 @@ type Charset struct {
 	multi  encoding.Encoding // one or two bytes a character
 	utf8   bool
 	ebcdic bool
+	iso    bool // 80 to 9F are the control characters of that number, which cm leaves out
 }
 
 // ibm500 is where code page 500 (and 1148, which is 500 with the euro sign) differs from 37 (and 1140).
@@ -35,8 +36,8 @@ var singleByte = map[int32]*charmap.Charmap{
 	37: charmap.CodePage037, 500: charmap.CodePage037, 1047: charmap.CodePage1047, 1140: charmap.CodePage1140,
 	1148: charmap.CodePage1140, 437: charmap.CodePage437, 850: charmap.CodePage850, 852: charmap.CodePage852,
 	855: charmap.CodePage855, 858: charmap.CodePage858, 860: charmap.CodePage860, 862: charmap.CodePage862,
-	863: charmap.CodePage863, 865: charmap.CodePage865, 866: charmap.CodePage866, 874: charmap.Windows874,
-	878: charmap.KOI8R, 1168: charmap.KOI8U, 813: charmap.ISO8859_7, 819: charmap.ISO8859_1, 912: charmap.ISO8859_2,
+	863: charmap.CodePage863, 865: charmap.CodePage865, 866: charmap.CodePage866,
+	878: charmap.KOI8R, 1162: charmap.Windows874, 1168: charmap.KOI8U, 813: charmap.ISO8859_7, 819: charmap.ISO8859_1, 912: charmap.ISO8859_2,
 	913: charmap.ISO8859_3, 914: charmap.ISO8859_4, 915: charmap.ISO8859_5, 916: charmap.ISO8859_8, 920: charmap.ISO8859_9,
 	921: charmap.ISO8859_13, 923: charmap.ISO8859_15, 1089: charmap.ISO8859_6, 1250: charmap.Windows1250,
 	1251: charmap.Windows1251, 1252: charmap.Windows1252, 1253: charmap.Windows1253, 1254: charmap.Windows1254,
@@ -86,6 +87,8 @@ func LookupCharset(ccsid, enc int32) (Charset, bool) {
 			c.swap, c.ebcdic = ibm500, true
 		case 37, 1047, 1140:
 			c.ebcdic = true
+		case 813, 912, 913, 914, 915, 916, 920, 921, 923, 1089:
+			c.iso = true
 		}
 		return c, true
 	}
@@ -141,6 +144,10 @@ func (c Charset) Decode(b []byte) (string, bool) {
 	for _, x := range b {
 		if c.ebcdic && x == newline {
 			s.WriteByte('\n')
+			continue
+		}
+		if c.iso && x >= 0x80 && x < 0xA0 {
+			s.WriteRune(rune(x))
 			continue
 		}
 		if to, swapped := c.swap[x]; swapped {
@@ -201,6 +208,10 @@ func (c Charset) Append(dst []byte, s string) []byte {
 		return append(dst, s...)
 	}
 	for _, r := range s {
+		if c.iso && r >= 0x80 && r < 0xA0 {
+			dst = append(dst, byte(r))
+			continue
+		}
 		x, ok := c.cm.EncodeRune(r)
 		if !ok || c.ccsid == 367 && r > 0x7F {
 			dst = append(dst, c.sub())
