@@ -14,16 +14,11 @@ import (
 // param takes one parameter of the message.
 func (b *builder) param(p *mqi.CFParam) error {
 	codes := cfCodes[p.Type]
-	if b.taken[p.ID] {
-		if b.seen["#"+strconv.Itoa(int(p.ID))] {
-			return b.q.refuse(codes.twice, p.ID, "the parameter is given twice")
-		}
-		b.seen["#"+strconv.Itoa(int(p.ID))] = true
-		return nil
-	}
-	switch p.Type {
-	case mqi.MQCFT_INTEGER_FILTER, mqi.MQCFT_STRING_FILTER, mqi.MQCFT_BYTE_STRING_FILTER:
+	if isFilter(p.Type) {
 		return b.filter(p)
+	}
+	if b.taken[p.ID] {
+		return nil
 	}
 	if b.cmd.Verb == "DISPLAY" {
 		if done, err := b.inquiry(p); done {
@@ -33,9 +28,6 @@ func (b *builder) param(p *mqi.CFParam) error {
 	row, key := b.row(p.ID)
 	if row == nil {
 		return b.q.refuse(codes.unknown, p.ID, "%s has no such parameter", mqi.Name("MQCMD", b.q.pcf))
-	}
-	if b.seen[key] {
-		return b.q.refuse(codes.twice, p.ID, "%s is given twice", key)
 	}
 	b.seen[key] = true
 	val, err := b.value(row, p)
@@ -50,6 +42,26 @@ func (b *builder) param(p *mqi.CFParam) error {
 		}
 	}
 	b.cmd.Params = append(b.cmd.Params, par)
+	return nil
+}
+
+func isFilter(typ int32) bool {
+	return typ == mqi.MQCFT_INTEGER_FILTER || typ == mqi.MQCFT_STRING_FILTER || typ == mqi.MQCFT_BYTE_STRING_FILTER
+}
+
+// unique refuses a parameter that is given twice.
+func (b *builder) unique() error {
+	ids := map[int32]bool{}
+	for i := range b.m.Params {
+		p := &b.m.Params[i]
+		if isFilter(p.Type) {
+			continue
+		}
+		if ids[p.ID] {
+			return b.q.refuse(cfCodes[p.Type].twice, p.ID, "the parameter is given twice")
+		}
+		ids[p.ID] = true
+	}
 	return nil
 }
 
@@ -70,14 +82,25 @@ func (b *builder) row(id int32) (*attr.Attr, string) {
 	return nil, ""
 }
 
-// takes reports whether the command takes an attribute with a value.
+// takes reports whether the command takes an attribute with a value. An inquiry takes only what chooses objects; by other
+// values they are chosen with a filter.
 func (b *builder) takes(a *attr.Attr) bool {
 	v := b.cmd.Spec
-	if v.Allows(b.cmd.Kind, a.Name) {
+	if v.Verb != "DISPLAY" {
+		return v.Allows(b.cmd.Kind, a.Name)
+	}
+	if slices.Contains(v.Optional, a.Name) || slices.Contains(selectors, a.Name) {
 		return true
 	}
-	return v.Verb == "DISPLAY" && slices.Contains([]string{"TYPE", "CHLTYPE", "AUTHTYPE", "SUBID"}, a.Name)
+	own, ok := attr.SchemaOf(attr.Kind(v.Verb + " " + v.Object))
+	if ok {
+		_, ok = own.Lookup(a.Name)
+	}
+	return ok
 }
+
+// selectors are the keywords that choose objects although the command's list does not say so.
+var selectors = []string{"TYPE", "CHLTYPE", "AUTHTYPE", "SUBID"}
 
 // inquiry takes the parameters that only inquiries have. It reports whether p was one.
 func (b *builder) inquiry(p *mqi.CFParam) (bool, error) {
@@ -90,6 +113,52 @@ func (b *builder) inquiry(p *mqi.CFParam) (bool, error) {
 			return true, b.q.refuse(mqi.MQRCCF_CHL_INST_TYPE_ERROR, p.ID, "%d is no instance type", p.Int())
 		}
 		b.ask(word)
+		return true, nil
+	case b.cmd.Object == "AUTHREC" || b.cmd.Object == "ENTAUTH":
+		return b.authority(p)
+	}
+	return false, nil
+}
+
+// authority takes the parameters of inquiries of authorities that MQSC words otherwise: PRINCIPAL or GROUP for an entity
+// and its type, MATCH for the options.
+func (b *builder) authority(p *mqi.CFParam) (bool, error) {
+	set := func(key, val string) {
+		row, _ := b.cmd.Spec.Attr(b.cmd.Kind, key)
+		b.seen[key] = true
+		b.cmd.Params = append(b.cmd.Params, attr.Param{Key: key, Val: val, HasValue: true, Attr: row})
+	}
+	switch p.ID {
+	case mqi.MQIACF_ENTITY_TYPE:
+		return true, nil // read with the name
+	case mqi.MQCACF_ENTITY_NAME:
+		typ := b.m.Find(mqi.MQIACF_ENTITY_TYPE)
+		switch {
+		case trimName(p.Text()) == "": // all entities
+		case typ == nil:
+			return true, b.q.refuse(mqi.MQRCCF_ENTITY_TYPE_MISSING, p.ID, "MQIACF_ENTITY_TYPE is missing")
+		case typ.Int() == mqi.MQZAET_PRINCIPAL:
+			set("PRINCIPAL", trimName(p.Text()))
+		case typ.Int() == mqi.MQZAET_GROUP:
+			set("GROUP", trimName(p.Text()))
+		default:
+			return true, b.q.refuse(mqi.MQRCCF_PARM_VALUE_ERROR, typ.ID, "%d is no type of an entity", typ.Int())
+		}
+		return true, nil
+	case mqi.MQIACF_AUTH_OPTIONS:
+		if b.cmd.Object != "AUTHREC" {
+			return true, nil
+		}
+		switch o := p.Int(); {
+		case o&mqi.MQAUTHOPT_ENTITY_SET != 0:
+			set("MATCH", "MEMBERSHIP")
+		case o&mqi.MQAUTHOPT_NAME_EXPLICIT != 0:
+			set("MATCH", "EXACT")
+		case o&(mqi.MQAUTHOPT_NAME_ALL_MATCHING|mqi.MQAUTHOPT_NAME_AS_WILDCARD) != 0:
+			set("MATCH", "PROFILE")
+		default:
+			return true, b.q.refuse(mqi.MQRCCF_PARM_VALUE_ERROR, p.ID, "options %d choose no records", o)
+		}
 		return true, nil
 	}
 	return false, nil

@@ -143,6 +143,9 @@ func (q *Request) builder(m *mqi.CFMsg, dir Directory) (*builder, error) {
 }
 
 func (b *builder) build() error {
+	if err := b.unique(); err != nil {
+		return err
+	}
 	if err := b.kind(); err != nil {
 		return err
 	}
@@ -304,6 +307,9 @@ func (b *builder) name() error {
 	}
 	p := b.m.Find(id)
 	rule := b.cmd.Spec.NeedName
+	if b.q.spec.nameOf != "" {
+		rule = attr.NameGeneric
+	}
 	if p == nil {
 		if rule == attr.NameRequired || rule == attr.NameGeneric {
 			return b.missing("the name (parameter %d) is missing", id)
@@ -339,7 +345,11 @@ func (b *builder) name() error {
 const longText = 10240
 
 func (b *builder) nameRow() *attr.Attr {
-	for _, k := range b.kinds {
+	kinds := b.kinds
+	if of := b.q.spec.nameOf; of != "" {
+		kinds = []attr.Kind{attr.Kind(of)}
+	}
+	for _, k := range kinds {
 		if s, ok := attr.SchemaOf(k); ok {
 			if row := s.NameAttr(); row != nil {
 				return row

@@ -11,6 +11,7 @@ type spec struct {
 	from         int32  // COPY: the parameter with the name to copy
 	names        int32  // INQUIRE_…_NAMES: the parameter that lists the names
 	types        int32  // and the one that lists their types
+	nameOf       string // the kind whose name the command takes, when its own has none
 }
 
 // special are the commands whose row in attr's table does not tell all: several rows share the number, or none has it.
@@ -48,6 +49,7 @@ var special = map[int32]spec{
 	mqi.MQCMD_INQUIRE_AUTH_INFO_NAMES: {verb: "DISPLAY", object: "AUTHINFO", names: mqi.MQCACF_AUTH_INFO_NAMES},
 	mqi.MQCMD_INQUIRE_TOPIC_NAMES:     {verb: "DISPLAY", object: "TOPIC", names: mqi.MQCACF_TOPIC_NAMES},
 	mqi.MQCMD_INQUIRE_CF_STRUC_NAMES:  {verb: "DISPLAY", object: "CFSTRUCT", names: mqi.MQCACF_CF_STRUC_NAMES},
+	mqi.MQCMD_RESET_Q_STATS:           {verb: "RESET", object: "QSTATS", nameOf: "QUEUE"},
 	mqi.MQCMD_RESUME_Q_MGR_CLUSTER:    {verb: "RESUME", object: "QMGR"},
 	mqi.MQCMD_SUSPEND_Q_MGR_CLUSTER:   {verb: "SUSPEND", object: "QMGR"},
 }
