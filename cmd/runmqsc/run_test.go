@@ -345,8 +345,8 @@ func (f *fakeTerminal) ReadLine(prompt string) (string, error) {
 	}
 	l := f.lines[0]
 	f.lines = f.lines[1:]
-	if l == "^C" {
-		return "", errInterrupt
+	if typed, ok := strings.CutSuffix(l, "^C"); ok {
+		return typed, errInterrupt
 	}
 	return l, nil
 }
@@ -359,7 +359,7 @@ func TestInteractive(t *testing.T) {
 	dir := t.TempDir()
 	ex := &fakeExec{}
 	serve(t, dir, "QM1", ex, nil)
-	tt := &fakeTerminal{lines: []string{"* hello", "define qlocal(a) +", "  replace", "", "DEF QL(FAIL.1) -", "^C",
+	tt := &fakeTerminal{lines: []string{"* hello", "define qlocal(a) +", "  replace", "", "DEF QL(FAIL.1) -", "^C", "DELETE QL(A)^C",
 		"ALTER AUTHINFO(X) AUTHTYPE(IDPWLDAP) LDAPPWD('s3cret')", "PING QMGR", "DEF QL(FAIL.2)", "end"}}
 	var out bytes.Buffer
 	s := &session{f: &flags{qmgr: "QM1", data: dir, prompt: "+QMNAME+> "}, in: strings.NewReader(""), out: &out, err: io.Discard,
@@ -389,6 +389,12 @@ One valid MQSC command could not be processed.
 	if d := cmp.Diff(want, out.String()); code != 10 || d != "" {
 		t.Errorf("exit %d\n%s", code, d)
 	}
+	// Ctrl-C on an empty line ends as Ctrl-D does
+	out.Reset()
+	tt.lines = []string{"PING QMGR", "^C", "PING QMGR"}
+	if code := s.run(context.Background()); code != 0 || !strings.Contains(out.String(), "One MQSC command read.\n") {
+		t.Errorf("exit %d\n%s", code, out.String())
+	}
 	if tt.prompts[0] != "QM1> " || tt.prompts[2] != continuation {
 		t.Errorf("prompts %q", tt.prompts)
 	}
@@ -412,7 +418,9 @@ func TestCompletion(t *testing.T) {
 	defer s.door.http.CloseIdleConnections()
 	c := &completer{s: s, pending: func() string { return "" }}
 	for _, tc := range []struct{ typed, tail string }{
-		{"disp", "LAY "},
+		{"disp", "lay "},
+		{"Disp", "LAY "},
+		{"define qlocal(x) maxd", "epth("},
 		{"DEFINE QLO", "CAL("},
 		{"DEFINE QLOCAL(X) MAXD", "EPTH("},
 		{"DIS QL(", "APP.A"},

@@ -23,7 +23,7 @@ import (
 
 // lineReader is what the interactive loop needs of a terminal.
 type lineReader interface {
-	ReadLine(prompt string) (string, error) // errInterrupt, io.EOF
+	ReadLine(prompt string) (string, error) // errInterrupt with what was typed so far, io.EOF
 	ReadPassword(prompt string) (string, error)
 	Remember(line string) // puts a line into the history
 	Plain() bool          // has no completion and no history
@@ -58,8 +58,8 @@ func (s *session) interactive(ctx context.Context, tt lineReader) int {
 			p = continuation
 		}
 		text, err := tt.ReadLine(p)
-		if errors.Is(err, errInterrupt) && join.Pending() {
-			join, lines = mqsc.Joiner{}, nil // drop what is half typed
+		if errors.Is(err, errInterrupt) && (join.Pending() || text != "") {
+			join, lines = mqsc.Joiner{}, nil // drop what is half typed; on an empty line it ends the session
 			continue
 		}
 		if err != nil {
@@ -222,9 +222,13 @@ func (c *completer) Do(line []rune, pos int) ([][]rune, int) {
 			words = c.s.names(got.Names, strings.ToUpper(got.Prefix))
 		}
 	}
+	lower := got.Names == "" && got.Prefix != "" && got.Prefix == strings.ToLower(got.Prefix)
 	n := len([]rune(got.Prefix))
 	var out [][]rune
 	for _, w := range words {
+		if lower { // keywords have no case: go on as it was begun
+			w = strings.ToLower(w)
+		}
 		if r := []rune(w); len(r) >= n {
 			tail := r[n:]
 			if got.Names == "" && !strings.HasSuffix(w, "(") {
@@ -297,7 +301,7 @@ func (t *terminal) ReadLine(prompt string) (string, error) {
 	t.rl.SetPrompt(prompt)
 	line, err := t.rl.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
-		return "", errInterrupt
+		return line, errInterrupt
 	}
 	t.pending += strings.TrimRight(strings.TrimRight(line, " "), "+-") + " "
 	return line, err
