@@ -79,6 +79,10 @@ func (e *env) putCmd() *cobra.Command {
 
 // put sends standard input and reports each message that was accepted. ack, when not nil, is told each identifier.
 func (e *env) put(cl *client, q url.Values, f messageFlags, ack func(id string)) error {
+	return e.send(cl, "/qmgrd/put", q, f, ack)
+}
+
+func (e *env) send(cl *client, path string, q url.Values, f messageFlags, ack func(id string)) error {
 	pr, pw := io.Pipe()
 	sent := make(chan error, 1)
 	go func() {
@@ -86,7 +90,7 @@ func (e *env) put(cl *client, q url.Values, f messageFlags, ack func(id string))
 		pw.CloseWithError(err) // nil is io.EOF
 		sent <- err
 	}()
-	resp, err := cl.do(e.ctx, http.MethodPost, "/qmgrd/put", q, pr)
+	resp, err := cl.do(e.ctx, http.MethodPost, path, q, pr)
 	if err != nil {
 		pr.CloseWithError(err)
 		return err
@@ -281,6 +285,10 @@ func (e *env) takeCmd(name, short, browse string) *cobra.Command {
 
 // take reads a get or browse stream; fn sees each message.
 func (e *env) take(cl *client, q url.Values, f messageFlags, fn func(line []byte, m *received) error) (int, error) {
+	return e.receive(cl, "/qmgrd/get", q, f, fn)
+}
+
+func (e *env) receive(cl *client, path string, q url.Values, f messageFlags, fn func(line []byte, m *received) error) (int, error) {
 	if f.count > 0 {
 		q.Set("count", strconv.Itoa(f.count))
 	}
@@ -290,7 +298,7 @@ func (e *env) take(cl *client, q url.Values, f messageFlags, fn func(line []byte
 	if f.correlID != "" {
 		q.Set("correlationId", f.correlID)
 	}
-	resp, err := cl.do(e.ctx, http.MethodPost, "/qmgrd/get", q, nil)
+	resp, err := cl.do(e.ctx, http.MethodPost, path, q, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -40,23 +40,3 @@ func dataDir(c *cobra.Command) (string, error) {
 func notYet(what, step string) error {
 	return fmt.Errorf("%s is not in this version; %s brings it (docs/compatibility.md)", what, step)
 }
-
-func (e *env) publishCmd() *cobra.Command {
-	c := &cobra.Command{Use: "publish QM TOPIC", Short: "publish lines of standard input (not in this version)",
-		Args: cobra.ExactArgs(2),
-		RunE: func(*cobra.Command, []string) error { return notYet("publish", "publish/subscribe, step 3,") }}
-	c.Flags().Bool("retain", false, "keep the publication for later subscribers")
-	c.Flags().Bool("persistent", false, "publish persistent messages")
-	return c
-}
-
-func (e *env) subscribeCmd() *cobra.Command {
-	c := &cobra.Command{Use: "subscribe QM TOPIC", Short: "print publications (not in this version)",
-		Args: cobra.ExactArgs(2),
-		RunE: func(*cobra.Command, []string) error { return notYet("subscribe", "publish/subscribe, step 3,") }}
-	c.Flags().Bool("durable", false, "a durable subscription")
-	c.Flags().String("name", "", "subscription name")
-	c.Flags().Int("count", 0, "end after so many publications")
-	c.Flags().Int("wait", -1, "end when none came for so many seconds")
-	return c
-}

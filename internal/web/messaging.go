@@ -277,8 +277,3 @@ func (s *Server) getMessageList(w http.ResponseWriter, r *http.Request) error {
 	writeJSON(w, http.StatusOK, map[string][]listedMessage{"messages": list})
 	return nil
 }
-
-// postPublication belongs to publish/subscribe.
-func (s *Server) postPublication(_ http.ResponseWriter, r *http.Request) error {
-	return refuse("MQWB0110E", "publishing to topic %s comes with publish/subscribe (step 3)", clip(r.PathValue("topic")))
-}

@@ -161,6 +161,11 @@ func (s *Server) postPut(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer x.close()
+	return s.putFrames(w, r, x, md, 0)
+}
+
+// putFrames puts frames as they arrive; options are further MQPMO_ options.
+func (s *Server) putFrames(w http.ResponseWriter, r *http.Request, x *session, md *mqi.MD, options int32) error {
 	out, err := s.newLines(w)
 	if err != nil {
 		return err
@@ -169,7 +174,7 @@ func (s *Server) postPut(w http.ResponseWriter, r *http.Request) error {
 		return nil // nobody reads
 	}
 	defer s.endReads(w, x.c.Done())()
-	p := &putter{x: x, r: r, md: md, in: bufio.NewReaderSize(r.Body, 64<<10), out: out}
+	p := &putter{x: x, r: r, md: md, options: options, in: bufio.NewReaderSize(r.Body, 64<<10), out: out}
 	return out.end(p.run())
 }
 
@@ -182,13 +187,14 @@ func applName(q url.Values) string {
 
 // putter runs one put stream.
 type putter struct {
-	x   *session
-	r   *http.Request
-	md  *mqi.MD
-	in  *bufio.Reader
-	out *lines
-	ids []string // put in the open unit of work
-	n   int      // accepted
+	x       *session
+	r       *http.Request
+	md      *mqi.MD
+	options int32
+	in      *bufio.Reader
+	out     *lines
+	ids     []string // put in the open unit of work
+	n       int      // accepted
 }
 
 func (p *putter) run() (int, error) {
@@ -206,7 +212,7 @@ func (p *putter) run() (int, error) {
 			return p.n, err
 		}
 		md, pmo := *p.md, mqi.DefaultPMO()
-		pmo.Options = mqi.MQPMO_SYNCPOINT | mqi.MQPMO_NEW_MSG_ID | mqi.MQPMO_FAIL_IF_QUIESCING
+		pmo.Options = mqi.MQPMO_SYNCPOINT | mqi.MQPMO_NEW_MSG_ID | mqi.MQPMO_FAIL_IF_QUIESCING | p.options
 		if err := p.x.c.Put(p.r.Context(), p.x.h, &md, &pmo, body); err != nil && !isWarning(err) {
 			return p.n, errors.Join(err, p.commit()) // what was put before it is accepted
 		}

@@ -64,6 +64,7 @@ type getter struct {
 	gmo    mqi.GMO
 	browse bool
 	wait   time.Duration
+	props  bool // show properties beside the body
 	out    *lines
 	open   int // in the open unit of work, or written and not flushed
 	n      int
@@ -85,7 +86,15 @@ func (g *getter) one() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := g.out.e.Encode(messageOf(md, body)); err != nil {
+	var props map[string]any
+	if g.props {
+		props, body = takeProps(md, body)
+	}
+	m := messageOf(md, body)
+	if len(props) > 0 {
+		m.Properties = props
+	}
+	if err := g.out.e.Encode(m); err != nil {
 		return false, err
 	}
 	g.n++
