@@ -17,6 +17,7 @@ func (h *RFH) follows() (*string, *int32, *int32)  { return &h.Format, &h.Encodi
 func (h *RFH2) follows() (*string, *int32, *int32) { return &h.Format, &h.Encoding, &h.CodedCharSetID }
 func (h *MDE) follows() (*string, *int32, *int32)  { return &h.Format, &h.Encoding, &h.CodedCharSetID }
 func (h *WIH) follows() (*string, *int32, *int32)  { return &h.Format, &h.Encoding, &h.CodedCharSetID }
+func (h *EPH) follows() (*string, *int32, *int32)  { return &h.Format, &h.Encoding, &h.CodedCharSetID }
 func (h *XQH) follows() (*string, *int32, *int32) {
 	return &h.MD.Format, &h.MD.Encoding, &h.MD.CodedCharSetID
 }
@@ -38,6 +39,9 @@ func parseHeader(format string, b []byte, c Coding) (header, []byte, error) {
 		return &h, rest, err
 	case MQFMT_RF_HEADER_2:
 		h, rest, err := ParseRFH2(b, c)
+		return &h, rest, err
+	case MQFMT_EMBEDDED_PCF:
+		h, rest, err := ParseEPH(b, c)
 		return &h, rest, err
 	case MQFMT_WORK_INFO_HEADER:
 		h, rest, err := ParseWIH(b, c)
@@ -89,6 +93,9 @@ func convertPart(format string, b []byte, from, to Coding, depth int) ([]byte, C
 		return b, from, rc // not a byte of it differs
 	}
 	*enc, *ccsid = is.Encoding, is.CCSID
+	if p, ok := h.(*EPH); ok {
+		inCCSID(p.Msg.Params, to.CCSID)
+	}
 	out, err := h.Append(make([]byte, 0, len(b)+64), to)
 	if err != nil {
 		return b, from, convertReason(err)

@@ -163,7 +163,13 @@ func TestConvertPCFAndTrigger(t *testing.T) {
 			t.Fatalf("%s: %+v %v", format, one, err)
 		}
 	}
-	md := mdOf(MQFMT_ADMIN, big819)
+	eph := EPH{Encoding: MQENC_NORMAL, CodedCharSetID: 819, Format: MQFMT_STRING, Msg: m}
+	md := mdOf(MQFMT_EMBEDDED_PCF, big819)
+	out, rc := Convert(&md, append(must(eph.Append(nil, big819)), 0xE4), native, -1)
+	if e, rest, err := ParseEPH(out, native); rc != 0 || err != nil || string(rest) != "ä" || e.Msg.Find(MQCA_Q_DESC).CCSID != 1208 {
+		t.Errorf("%d %+v %q %v", rc, e, rest, err)
+	}
+	md = mdOf(MQFMT_ADMIN, big819)
 	if _, rc := Convert(&md, body[:40], native, -1); rc != MQRC_FORMAT_ERROR {
 		t.Errorf("a cut command gives %d", rc)
 	}

@@ -77,6 +77,10 @@ func TestHeaderRoundTrips(t *testing.T) {
 		wih := WIH{MQENC_NORMAL, 819, MQFMT_STRING, 0, "SERVICE", "STEP", Token{1, 2}}
 		b, err = wih.Append(nil, c)
 		check("WIH", MQWIH_CURRENT_LENGTH, b, err, wih, func(b []byte) (any, []byte, error) { return wrap3(ParseWIH(b, c)) })
+		eph := EPH{MQENC_NORMAL, 819, MQFMT_STRING, 0, CFMsg{Type: MQCFT_USER, Version: 1, MsgSeqNumber: 1, Control: 1,
+			Params: []CFParam{CFString(MQCA_Q_NAME, "A.Q"), CFInt(1, 2)}}}
+		b, err = eph.Append(nil, c)
+		check("EPH", MQEPH_STRUC_LENGTH_FIXED+40, b, err, eph, func(b []byte) (any, []byte, error) { return wrap3(ParseEPH(b, c)) })
 		rfh := RFH{MQENC_NORMAL, -2, MQFMT_STRING, 0, "MQPSCommand Publish MQPSTopic a/b"}
 		b, err = rfh.Append(nil, c)
 		check("RFH", 0, b, err, rfh, func(b []byte) (any, []byte, error) { return wrap3(ParseRFH(b, c)) })
@@ -117,6 +121,7 @@ func TestHeaderRefusals(t *testing.T) {
 		{"TMC id", err3(ParseTMC2(make([]byte, 732), c)), MQRC_TMC_ERROR},
 		{"MD id", err3(ParseMD(make([]byte, 364), c)), MQRC_MD_ERROR},
 		{"WIH id", err3(ParseWIH(make([]byte, 120), c)), MQRC_WIH_ERROR},
+		{"EPH id", err3(ParseEPH(make([]byte, 120), c)), MQRC_EPH_ERROR},
 		{"RFH id", err3(ParseRFH(make([]byte, 36), c)), MQRC_RFH_ERROR},
 		{"RFH2 as RFH", err3(ParseRFH(rfh2(func([]byte) {}), c)), MQRC_RFH_ERROR},
 		{"RFH2 long", err3(ParseRFH2(rfh2(func(b []byte) { b[9] = 1 }), c)), MQRC_RFH_ERROR},
@@ -234,7 +239,7 @@ func FuzzHeaders(f *testing.F) {
 	c := Coding{MQENC_NORMAL, 819}
 	dlh, xqh := DLH{Format: MQFMT_STRING}, XQH{MD: filledMD(2)}
 	rfh2 := RFH2{NameValueCCSID: 1208, Folders: []string{"<usr><a dt='i4'>1</a></usr>"}}
-	for _, h := range []header{&dlh, &xqh, &rfh2, &RFH{}, &MDE{}, &WIH{}} {
+	for _, h := range []header{&dlh, &xqh, &rfh2, &RFH{}, &MDE{}, &WIH{}, &EPH{Msg: CFMsg{Version: 1}}} {
 		b, err := h.Append(nil, c)
 		if err != nil {
 			f.Fatal(err)
@@ -242,7 +247,7 @@ func FuzzHeaders(f *testing.F) {
 		f.Add(b, uint8(0))
 	}
 	formats := []string{MQFMT_DEAD_LETTER_HEADER, MQFMT_XMIT_Q_HEADER, MQFMT_RF_HEADER_1, MQFMT_RF_HEADER_2,
-		MQFMT_MD_EXTENSION, MQFMT_WORK_INFO_HEADER}
+		MQFMT_MD_EXTENSION, MQFMT_WORK_INFO_HEADER, MQFMT_EMBEDDED_PCF}
 	f.Fuzz(func(t *testing.T, b []byte, pick uint8) {
 		c := codings[int(pick)%len(codings)]
 		for _, format := range formats {

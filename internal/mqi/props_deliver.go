@@ -145,6 +145,19 @@ func CopyProps(props []Property, to int32) []Property {
 	return out
 }
 
+// PublicationProps gives the properties that a subscriber's copy of a publication has beside the publisher's: its topic,
+// the subscription's user data, and that it was retained when it was published before the subscription was made.
+func PublicationProps(topic, userData string, retained bool) []Property {
+	out := []Property{{Name: "mqps.Top", Value: PropString(topic), PD: DefaultPD()}}
+	if userData != "" {
+		out = append(out, Property{Name: "mqps.Sud", Value: PropString(userData), PD: DefaultPD()})
+	}
+	if retained {
+		out = append(out, Property{Name: "mqps.Ret", Value: PropBool(true), PD: DefaultPD()})
+	}
+	return out
+}
+
 // RequiredProp gives the name of a property that the queue manager must know, by its descriptor, and does not: 2490 for the
 // put. local says that the message is for a queue of this queue manager.
 func RequiredProp(props []Property, local bool) (string, bool) {

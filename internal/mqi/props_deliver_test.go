@@ -163,6 +163,20 @@ func TestJoinUTF16(t *testing.T) {
 	}
 }
 
+// TestPublication: a copy for a JMS subscriber (facts/fap.md §5.6): the folder mqps behind those of the publisher.
+func TestPublication(t *testing.T) {
+	md, body := rfhMessage("<mcd><Msd>jms_text</Msd></mcd>")
+	out, err := JoinProps(&md, body, PublicationProps("a/b", "", true))
+	if got := show(t, md, out, nil); err != nil || got != "<mcd><Msd>jms_text</Msd></mcd><mqps><Top>a/b</Top><Ret>1</Ret></mqps>|body" {
+		t.Errorf("%s %v", got, err)
+	}
+	md = mdOf(MQFMT_STRING, Coding{MQENC_NORMAL, 1208})
+	out, err = JoinProps(&md, []byte("body"), PublicationProps("a<b", "mine", false))
+	if got := show(t, md, out, nil); err != nil || got != "<mqps><Top>a&lt;b</Top><Sud>mine</Sud></mqps>|body" {
+		t.Errorf("%s %v", got, err)
+	}
+}
+
 func TestCopyAndRequired(t *testing.T) {
 	var names []string
 	for _, p := range CopyProps(sampleProps(), MQCOPY_REPLY) {
