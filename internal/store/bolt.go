@@ -330,17 +330,10 @@ func (s *boltStore) commitBatch(batch []*unit) {
 		return
 	}
 	size := 0
-	err := s.state.update(func(tx *stateTx) error {
-		for _, u := range batch {
-			for i := range u.tx.ops {
-				if err := tx.apply(s.state.path, &u.tx.ops[i]); err != nil {
-					return err
-				}
-			}
-			size += u.tx.bytes
-		}
-		return nil
-	})
+	err := s.roomFor(batch)
+	if err == nil {
+		err = s.write(batch, &size)
+	}
 	switch {
 	case err == nil:
 		s.syncs.Add(1)
@@ -358,6 +351,51 @@ func (s *boltStore) commitBatch(batch []*unit) {
 		s.commitBatch(batch[:half])
 		s.commitBatch(batch[half:])
 	}
+}
+
+// write puts a batch in one bbolt transaction.
+func (s *boltStore) write(batch []*unit, size *int) error {
+	return s.state.update(func(tx *stateTx) error {
+		for _, u := range batch {
+			for i := range u.tx.ops {
+				if err := tx.apply(s.state.path, &u.tx.ops[i]); err != nil {
+					return err
+				}
+			}
+			*size += u.tx.bytes
+		}
+		return nil
+	})
+}
+
+// boltMargin is what must stay free for units that take messages away: bbolt writes new pages for that, too.
+const boltMargin = 4 << 20
+
+// roomFor refuses what would fill the disk up so far that nothing can be taken away any more.
+func (s *boltStore) roomFor(batch []*unit) error {
+	takes, size := false, uint64(0)
+	for _, u := range batch {
+		takes = takes || !removesOnly(u.tx)
+		size += uint64(u.tx.bytes)
+	}
+	if !takes {
+		return nil
+	}
+	return s.enough(0, 2*size+boltMargin)
+}
+
+// enough compares what is free with what is needed: on the disk for new files, and on the disk or inside the state
+// file for records.
+func (b *base) enough(disk, records uint64) error {
+	free, err := b.opt.FS.Free(b.opt.Dir)
+	if err != nil {
+		return nil // the write itself will tell
+	}
+	if spare := b.state.spare(); free < disk || free+spare < records {
+		return fmt.Errorf("%w: %s has %d bytes left and %d in its state file, %d are needed to go on", ErrFull, b.opt.Dir,
+			free, spare, max(disk, records))
+	}
+	return nil
 }
 
 func (b *base) finishAll(batch []*unit, err error) {

@@ -41,6 +41,7 @@ type checkpointer struct {
 	pos      position // of the frozen generation
 	bigLimit uint64   // big files below belong to the frozen generation or to nobody
 	pending  bool     // a frozen generation waits to be written
+	bytes    uint64   // of log that it stands for
 
 	attempt chan struct{} // closed when the running attempt ends; guarded by mu
 	err     error         // of the last attempt
@@ -115,7 +116,7 @@ func (s *logStore) freezeNow() {
 	s.delta.freeze()
 	c.pos = position{lsn: w.lsn, seg: w.cur.no, off: w.off}
 	c.bigLimit, c.pending = w.nextBig, true
-	c.writtenAt = w.written
+	c.bytes, c.writtenAt = w.written-c.writtenAt, w.written
 }
 
 // freezeOrJoin gets a generation frozen. It must not wait for the committer when that waits for this checkpoint.
@@ -197,6 +198,7 @@ func (s *logStore) writeFrozen() error {
 		s.notice(fmt.Sprintf("a file that is not needed cannot be deleted: %v", err))
 	}
 	s.makeReserve()
+	s.state.forget()
 	return nil
 }
 
@@ -327,32 +329,53 @@ func sortedKeys[V any](m map[Seq]V) []Seq {
 	return out
 }
 
+// roomFor refuses a new segment when a checkpoint of everything that is in the log, and of that segment, might then
+// not fit on the disk any more: without a checkpoint no room would ever come back. Pages round up, hence twice. On a
+// small disk segments are smaller than they should be.
+func (s *logStore) roomFor(size, least int64) (int64, error) {
+	if free, err := s.opt.FS.Free(s.opt.Dir); err == nil && free < 8*uint64(size) {
+		size = max(least, min(size, max(align8(int64(free/8)), 64<<10)))
+	}
+	s.ck.mu.Lock()
+	log := s.w.written - s.ck.writtenAt
+	if s.ck.pending {
+		log += s.ck.bytes
+	}
+	s.ck.mu.Unlock()
+	return size, s.enough(2*uint64(size), 2*uint64(size)+2*log)
+}
+
 // The reserve is a file that is given up when the disk is full, so that messages can still be taken away, and a
 // checkpoint can run.
 
 func (s *logStore) reserveName() string { return filepath.Join(s.files.dir, "reserve") }
 func (s *logStore) reserveSize() int64  { return max(s.opt.SegmentSize/4, minSegmentSize) }
-func (s *logStore) reserveSmall() int64 { return max(s.reserveSize()/4, 16<<10) }
 func (s *logStore) reserveReady() bool  { ok, _ := exists(s.opt.FS, s.reserveName()); return ok }
 func (s *logStore) makeReserve() {
 	if s.reserveReady() {
 		return
 	}
+	size := s.reserveSize()
+	if free, err := s.opt.FS.Free(s.opt.Dir); err == nil {
+		size = max(min(size, int64(free/16)), minSegmentSize)
+	}
 	f, err := s.opt.FS.OpenFile(s.reserveName(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return // without it the store works; it is tried again after the next checkpoint
 	}
-	err = f.Allocate(0, s.reserveSize())
+	err = f.Allocate(0, size)
 	f.Close()
 	if err != nil {
 		_ = s.opt.FS.Remove(s.reserveName())
 	}
 }
 
-// useReserve gives the reserve up and returns the size of the segment to make from it, 0 when there is none.
+// useReserve gives the reserve up and returns the size of the segment to make from it, 0 when there is none. The rest
+// of it is for the checkpoint.
 func (s *logStore) useReserve() int64 {
-	if !s.reserveReady() || s.opt.FS.Remove(s.reserveName()) != nil {
+	st, err := s.opt.FS.Stat(s.reserveName())
+	if err != nil || s.opt.FS.Remove(s.reserveName()) != nil {
 		return 0
 	}
-	return s.reserveSmall()
+	return max(align8(st.Size()/4), 16<<10)
 }

@@ -37,6 +37,7 @@ func (b *base) walkLive(src liveSource, fn func(Live) error) error {
 		qs = append(qs, src.queues()...)
 	}
 	slices.Sort(qs)
+	defer b.state.forget()
 	for _, q := range slices.Compact(qs) {
 		if err := b.walkQueue(q, src, fn); err != nil {
 			return err

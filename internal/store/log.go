@@ -145,11 +145,15 @@ func (s *logStore) recover() error {
 		s.notice(sc.torn + ": no unit was acknowledged behind it, it is cut off")
 	}
 	if err := s.checkBig(); err != nil {
-		return err
+		if !errors.Is(err, ErrCorrupt) || !s.opt.AcceptLoss {
+			return err
+		}
+		s.notice(fmt.Sprintf("%v: what is in it is given up", err))
+		s.dropBigs()
 	}
 	s.ck.last = start
 	s.w = &logWriter{files: s.files, segSize: s.opt.SegmentSize, lsn: sc.pos.lsn, synced: sc.pos.lsn - 1,
-		last: sc.pos.seg}
+		last: sc.pos.seg, room: s.roomFor}
 	if s.opt.ReadOnly {
 		return nil
 	}
@@ -181,6 +185,41 @@ func (s *logStore) checkBig() error {
 		return nil
 	}
 	return s.delta.cur.refs(check)
+}
+
+// dropBigs takes out what names a big file that is not there, or not whole.
+func (s *logStore) dropBigs() {
+	g := s.delta.cur
+	bad := func(rs ...ref) bool {
+		for _, r := range rs {
+			if r.n == 0 || r.seg != segBig {
+				continue
+			}
+			if st, err := s.opt.FS.Stat(s.files.bigName(r.off)); err != nil || st.Size() != int64(r.n) {
+				return true
+			}
+		}
+		return false
+	}
+	for q, gq := range g.queues {
+		for sq, e := range gq.msgs {
+			if bad(e.head, e.body) {
+				g.apply(&logOp{kind: opRemove, q: q, s: sq})
+			}
+		}
+		for sq, h := range gq.heads {
+			if bad(h) {
+				delete(gq.heads, sq)
+			}
+		}
+	}
+	for t, tab := range g.tables {
+		for k, e := range tab {
+			if bad(e.val) {
+				g.apply(&logOp{kind: opUnset, table: t, key: []byte(k)})
+			}
+		}
+	}
 }
 
 // refs calls fn for every place the generation names.

@@ -63,6 +63,9 @@ type pageWalk struct {
 	strict bool // a damaged meta page is a fault, though the other one will do
 	report func(Problem) bool
 	stop   bool
+
+	ahead, aheadBuf []byte // what read has at hand
+	aheadOff        int64
 }
 
 // walkPages calls report for every fault until it returns false. The error is one of reading, not of the content.
@@ -179,6 +182,27 @@ func (p *pageData) bytes(at, n int64) ([]byte, bool) {
 	return b, true
 }
 
+// read returns bytes that are good until the next call. Neighbours of the last page are likely to be asked for next:
+// they are read in one go.
+func (w *pageWalk) read(off, n int64) ([]byte, error) {
+	if at := off - w.aheadOff; at >= 0 && at+n <= int64(len(w.ahead)) {
+		return w.ahead[at : at+n : at+n], nil
+	}
+	want := n
+	if d := off - w.aheadOff; d >= 0 && d < 4*readAhead {
+		want = min(readAhead, w.size-off)
+	}
+	if w.aheadBuf == nil {
+		w.aheadBuf = make([]byte, max(readAhead, w.page))
+	}
+	w.ahead, w.aheadOff = w.aheadBuf[:max(want, n)], off
+	if _, err := w.f.ReadAt(w.ahead, off); err != nil {
+		w.ahead = nil
+		return nil, err
+	}
+	return w.ahead[:n:n], nil
+}
+
 // tree checks the page id and what hangs on it. All keys are in [lo, hi).
 func (w *pageWalk) tree(id uint64, top bool, lo, hi []byte, depth int) {
 	off := int64(id) * w.page
@@ -193,27 +217,29 @@ func (w *pageWalk) tree(id uint64, top bool, lo, hi []byte, depth int) {
 		w.fault(off, "page %d: the tree is too deep", id)
 		return
 	}
-	p := &pageData{w: w, off: off, size: w.page, buf: make([]byte, w.page)}
-	if _, err := w.f.ReadAt(p.buf, off); err != nil {
+	buf, err := w.read(off, w.page)
+	if err != nil {
 		w.fault(off, "page %d cannot be read: %v", id, err)
 		return
 	}
-	if got := le.Uint64(p.buf); got != id {
+	if got := le.Uint64(buf); got != id {
 		w.fault(off, "page %d says it is page %d", id, got)
 		return
 	}
-	pages := 1 + uint64(le.Uint32(p.buf[12:]))
+	pages := 1 + uint64(le.Uint32(buf[12:]))
 	if !w.use(id, pages) {
 		w.fault(off, "page %d with %d pages runs into another or out of the file", id, pages)
 		return
 	}
+	p := &pageData{w: w, off: off, size: int64(pages) * w.page, buf: buf}
 	if pages > 1 {
-		p.size = int64(pages) * w.page
 		p.buf = make([]byte, min(p.size, readAhead))
 		if _, err := w.f.ReadAt(p.buf, off); err != nil {
 			w.fault(off, "page %d cannot be read: %v", id, err)
 			return
 		}
+	} else if top || le.Uint16(buf[8:]) != flagLeaf {
+		p.buf = bytes.Clone(buf) // other pages are read while this one is looked at
 	}
 	w.cells(p, top, lo, hi, depth)
 }
@@ -236,7 +262,7 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 	}
 	at := pageHeaderLen + count*cellLen // where the next cell's data must lie
 	var last []byte
-	children := make([]child, 0, count)
+	var children []child // that are looked into
 	for i := range count {
 		c := cellAt(table[i*cellLen:], flags)
 		if pageHeaderLen+i*cellLen+c.pos != at {
@@ -254,12 +280,18 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 		}
 		last = key
 		c.key, c.at = key, at+c.keyLen
-		children = append(children, c)
+		switch {
+		case flags == flagLeaf && (c.badFlag || c.bucket != top):
+			w.fault(p.off+c.at, "cell with key %x is of the wrong kind", c.key)
+			return
+		case flags == flagBranch || c.bucket:
+			children = append(children, c)
+		}
 		at += c.keyLen + c.valLen
 	}
 	for i, c := range children {
 		if flags == flagLeaf {
-			w.leafCell(p, c, top, depth)
+			w.bucketCell(p, c, depth)
 			continue
 		}
 		end := hi
@@ -289,15 +321,8 @@ func cellAt(b []byte, flags uint16) child {
 		valLen: int64(le.Uint32(b[12:]))}
 }
 
-// leafCell: the root holds buckets only, the buckets hold records only.
-func (w *pageWalk) leafCell(p *pageData, c child, top bool, depth int) {
-	if c.badFlag || c.bucket != top {
-		w.fault(p.off+c.at, "cell with key %x is of the wrong kind", c.key)
-		return
-	}
-	if !c.bucket {
-		return
-	}
+// bucketCell follows a bucket. The root holds buckets only, the buckets hold records only.
+func (w *pageWalk) bucketCell(p *pageData, c child, depth int) {
 	head, ok := p.bytes(c.at, bucketHdrLen)
 	if !ok || c.valLen < bucketHdrLen {
 		w.fault(p.off+c.at, "bucket %q has no header", c.key)

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -20,7 +21,11 @@ type state struct {
 	nat  vfs.Native
 	path string
 	db   *bolt.DB
+
+	mapped atomic.Int64 // bytes of bodies read since the last forget
 }
+
+const forgetAfter = 32 << 20
 
 const (
 	chunkKeys  = 512     // a walk copies so many entries,
@@ -33,7 +38,6 @@ func boltOptions(nat vfs.Native, readOnly bool) *bolt.Options {
 		Timeout:        time.Second,
 		NoFreelistSync: true,
 		FreelistType:   bolt.FreelistMapType,
-		NoStatistics:   true,
 		ReadOnly:       readOnly,
 		OpenFile: func(name string, flag int, perm os.FileMode) (*os.File, error) {
 			return nat.OpenNative(name, flag, perm)
@@ -86,7 +90,21 @@ func openState(fsys vfs.FS, dir string, readOnly bool) (*state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", s.path, err)
 	}
+	s.forget()
 	return s, nil
+}
+
+// spare tells how many bytes of the file are in no use: the next records go there first. The file never shrinks.
+func (s *state) spare() uint64 {
+	st := s.db.Stats()
+	return uint64(st.FreePageN+st.PendingPageN) * uint64(s.db.Info().PageSize)
+}
+
+// forget lets the system take back what was mapped: a walk over the whole file must not count as memory in use.
+func (s *state) forget() {
+	_ = s.db.View(func(tx *bolt.Tx) error { // the map does not move while a reader is there
+		return dontNeed(s.db.Info().Data, tx.Size())
+	})
 }
 
 // guard turns a panic of bbolt, or a fault in its map, into ErrCorrupt.
@@ -299,6 +317,10 @@ func (s *state) read(q QID, sq Seq) (rec Rec, err error) {
 		rec = Rec{Head: append([]byte{}, head...), Body: append([]byte(nil), body...), Persistent: true}
 		return nil
 	})
+	if s.mapped.Add(int64(len(rec.Body))+4096) > forgetAfter {
+		s.mapped.Store(0)
+		s.forget()
+	}
 	return rec, err
 }
 

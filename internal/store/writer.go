@@ -26,6 +26,9 @@ type logWriter struct {
 	nextBig uint64
 	written uint64
 	reserve func() int64 // asked when there is no room: size of a small segment to try, 0 = give up
+	// room is asked before a segment is made: it may allow less than size, at least least. Its refusal does not count
+	// while reserve is set.
+	room func(size, least int64) (int64, error)
 }
 
 const flushAt = 4 << 20
@@ -102,7 +105,14 @@ func (w *logWriter) place(n int) error {
 	if err := w.flush(); err != nil {
 		return err
 	}
-	s, err := w.files.create(w.last+1, max(w.segSize, size+segHeaderLen), w.lsn, w.synced)
+	full := max(w.segSize, size+segHeaderLen)
+	if w.room != nil {
+		var err error
+		if full, err = w.room(full, size+segHeaderLen); err != nil && w.reserve == nil {
+			return err
+		}
+	}
+	s, err := w.files.create(w.last+1, full, w.lsn, w.synced)
 	if err != nil && isFull(err) && w.reserve != nil {
 		if small := w.reserve(); small >= size+segHeaderLen {
 			s, err = w.files.create(w.last+1, small, w.lsn, w.synced)
@@ -124,6 +134,11 @@ func (w *logWriter) extend(size int64) (ok bool, err error) {
 	s := w.cur
 	if s.size >= w.segSize || w.off+size > w.segSize {
 		return false, nil
+	}
+	if w.room != nil {
+		if n, err := w.room(w.segSize, w.segSize); err != nil || n < w.segSize {
+			return false, nil // place opens a segment as small as the disk allows, or says why not
+		}
 	}
 	if err := s.f.Allocate(s.size, w.segSize-s.size); err != nil {
 		if !isFull(err) {

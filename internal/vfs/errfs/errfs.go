@@ -227,7 +227,15 @@ func (f *FS) SyncDir(dir string) error {
 func (f *FS) Lock(name string) (io.Closer, error) { return f.in.Lock(name) }
 
 // Free implements vfs.FS.
-func (f *FS) Free(dir string) (uint64, error) { return f.in.Free(dir) }
+func (f *FS) Free(dir string) (uint64, error) {
+	f.mu.Lock()
+	limited, room := f.limited, f.room
+	f.mu.Unlock()
+	if limited {
+		return uint64(room), nil
+	}
+	return f.in.Free(dir)
+}
 
 type file struct {
 	vfs.File
