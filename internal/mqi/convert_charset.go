@@ -46,6 +46,8 @@ var singleByte = map[int32]*charmap.Charmap{
 	5350: charmap.Windows1254,
 }
 
+// multiByte are the nearest sets that x/text has. The vendor's tables have user-defined characters and a few symbols more
+// (wave dash, minus sign); a message with such a character is not converted (2119).
 var multiByte = map[int32]encoding.Encoding{
 	932: japanese.ShiftJIS, 943: japanese.ShiftJIS, 954: japanese.EUCJP, 5050: japanese.EUCJP, 33722: japanese.EUCJP,
 	936: simplifiedchinese.GBK, 1386: simplifiedchinese.GBK, 1392: simplifiedchinese.GB18030,
