@@ -52,6 +52,11 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+	write("Variables:\n  Conname=host.example(1414)\nAutoCluster:\n  Type=Uniform\n  ClusterName=UC\n")
+	if c, err := ReadConfig(dir); err != nil || c.Inserts["CONNAME"] != "host.example(1414)" || c.Inserts["AUTOCL"] != "UC" ||
+		len(c.Warnings) != 1 {
+		t.Errorf("inserts: %+v %v", c, err)
+	}
 	write(initialIni)
 	if c, err := ReadConfig(dir); err != nil || len(c.Warnings) != 0 {
 		t.Errorf("what create writes: %v %q", err, c.Warnings)

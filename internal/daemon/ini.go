@@ -13,17 +13,29 @@ import (
 
 // Config is qm.ini. Flags of qmgrd start win over it.
 type Config struct {
-	AdminGroup   string // AdminSocket: Group — its members are administrators and may open the socket
-	SegmentSize  int64  // Log: SegmentSize
-	MemoryLimit  int64  // Store: MemoryLimit — nonpersistent bodies held in memory
-	ErrorLogSize int64  // ErrorLog: MaxSize — bytes of AMQERR01.LOG
-	HeapLimit    int64  // Process: HeapLimit — soft limit of the Go heap, 0 = none
+	AdminGroup   string            // AdminSocket: Group — its members are administrators and may open the socket
+	SegmentSize  int64             // Log: SegmentSize
+	MemoryLimit  int64             // Store: MemoryLimit — nonpersistent bodies held in memory
+	ErrorLogSize int64             // ErrorLog: MaxSize — bytes of AMQERR01.LOG
+	HeapLimit    int64             // Process: HeapLimit — soft limit of the Go heap, 0 = none
+	Inserts      map[string]string // Variables: any key, AutoCluster: ClusterName — values of +WORD+ in commands
 	Warnings     []string
+}
+
+// addInsert notes the value of an insert.
+func (c *Config) addInsert(word, v string) {
+	if c.Inserts == nil {
+		c.Inserts = map[string]string{}
+	}
+	c.Inserts[strings.ToUpper(word)] = v
 }
 
 // iniKeys is every key there is: where it goes and how it is read.
 var iniKeys = map[string]func(c *Config, v string) error{
 	"adminsocket.group": func(c *Config, v string) error { c.AdminGroup = v; return nil },
+	// There is no automatic cluster, but scripts made for one name their cluster so.
+	"autocluster.clustername": func(c *Config, v string) error { c.addInsert("AUTOCL", v); return nil },
+
 	"log.segmentsize":   sizeKey(func(c *Config) *int64 { return &c.SegmentSize }, 1<<20, 4<<30),
 	"store.memorylimit": sizeKey(func(c *Config) *int64 { return &c.MemoryLimit }, 1<<20, 1<<40),
 	"errorlog.maxsize":  sizeKey(func(c *Config) *int64 { return &c.ErrorLogSize }, 64<<10, 4<<30),
@@ -93,6 +105,10 @@ func ReadConfig(dir string) (Config, error) {
 			return c, fmt.Errorf("%s:%d: %q is neither a stanza (Name:) nor Key=Value", name, n, line)
 		}
 		key, val = strings.TrimSpace(key), strings.TrimSpace(val)
+		if strings.EqualFold(stanza, "Variables") {
+			c.addInsert(key, val)
+			continue
+		}
 		set, ok := iniKeys[strings.ToLower(stanza+"."+key)]
 		if !ok {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("%s:%d: key %s of stanza %s is not known and has no effect",

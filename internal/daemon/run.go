@@ -135,7 +135,7 @@ func storeOptions(dir string, cfg Config) store.Options {
 func (d *daemon) managerOptions() qmgr.Options {
 	name, group := account()
 	return qmgr.Options{Name: d.opt.Name, Dir: d.dir, Store: d.store, Clock: d.clk, Log: d.log, User: name,
-		Group: group, Version: Version, Listeners: d.listeners, Services: d.services}
+		Group: group, Version: Version, Inserts: d.cfg.Inserts, Listeners: d.listeners, Services: d.services}
 }
 
 // account is the user and group this process runs as; numbers where the system has no names for them.

@@ -105,11 +105,9 @@ func (x *exec) expand(a *attr.Attr, what, v string) (string, *attr.Reply) {
 func insertHint(word string) string {
 	switch strings.ToUpper(word) {
 	case "AUTOCL":
-		return "this queue manager has no automatic cluster; write the cluster's name"
-	case "CLNAME", "CLUSTER":
-		return "write the cluster's name"
+		return "write the cluster's name, or give it in qm.ini (AutoCluster: ClusterName)"
 	case "CONNAME":
-		return "write the connection name, as 'host(port)'"
+		return "write the connection name, as 'host(port)', or give it in qm.ini (Variables: CONNAME=host(port))"
 	}
-	return "write the value itself"
+	return "write the value itself, or give it in qm.ini (Variables: " + word + "=value)"
 }

@@ -64,7 +64,7 @@ func TestInserts(t *testing.T) {
 		{cmd: "DEFINE TOPIC(T) TOPICSTR('a/+QMNAME+')", show: "DISPLAY TOPIC(T) TOPICSTR", want: "TOPIC(T) TYPE(LOCAL) TOPICSTR(a/+QMNAME+)"},
 	})
 	rep := r.cmd("DEFINE CHANNEL('+AUTOCL+_+QMNAME+') CHLTYPE(CLUSRCVR)")
-	const want = "Insert +AUTOCL+ in CHANNEL(+AUTOCL+_+QMNAME+) has no value here: this queue manager has no automatic cluster; write the cluster's name."
+	const want = "Insert +AUTOCL+ in CHANNEL(+AUTOCL+_+QMNAME+) has no value here: write the cluster's name, or give it in qm.ini (AutoCluster: ClusterName)."
 	if got := rep.Msgs[0].Text(); got != want {
 		t.Errorf("the refusal says %q, want %q", got, want)
 	}
