@@ -88,6 +88,7 @@ func newSocket(ctx context.Context, s *Server, nc net.Conn) *socket {
 	k.ctx, k.cancel = context.WithCancelCause(ctx)
 	k.asm.Max = maxEarly
 	k.counts.started = s.opt.Clock.Now()
+	k.deadline = s.opt.Clock.AfterFunc(s.opt.Handshake, func() { k.cancel(errHandshake) })
 	k.link.Store(&link{transmission: maxEarly, style: style{order: wire.Big, encoding: wire.EncodingBig, ccsid: 819}})
 	return k
 }
@@ -102,9 +103,6 @@ var (
 func (k *socket) run() {
 	ended := make(chan struct{})
 	context.AfterFunc(k.ctx, func() { defer close(ended); k.hardEnd() })
-	k.mu.Lock()
-	k.deadline = k.s.opt.Clock.AfterFunc(k.s.opt.Handshake, func() { k.cancel(errHandshake) })
-	k.mu.Unlock()
 	err := k.guarded("reader", k.serve)
 	k.cancel(err)
 	<-ended
