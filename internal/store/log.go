@@ -421,13 +421,8 @@ func (s *logStore) readOnce(q QID, sq Seq) (Rec, error) {
 	return rec, err
 }
 
-// readEntry reads head and body, in one go when they lie together.
 func (s *logStore) readEntry(e entry) (Rec, error) {
-	head, err := s.files.read(e.head)
-	if err != nil {
-		return Rec{}, err
-	}
-	body, err := s.files.read(e.body)
+	head, body, err := s.files.readPair(e.head, e.body)
 	return Rec{Head: head, Body: body, Persistent: true}, err
 }
 

@@ -178,6 +178,35 @@ func (l *files) read(r ref) ([]byte, error) {
 	return b, nil
 }
 
+// pairGap is how far a body may lie behind its head to be read along with it.
+const pairGap = 64
+
+// readPair reads head and body, in one go when they lie side by side, as they do in the frame of a short message.
+func (l *files) readPair(head, body ref) (h, b []byte, err error) {
+	gap := int64(body.off) - int64(head.off) - int64(head.n)
+	if head.n == 0 || body.n == 0 || head.seg != body.seg || head.seg == segBig || gap < 0 || gap > pairGap {
+		if h, err = l.read(head); err == nil {
+			b, err = l.read(body)
+		}
+		return h, b, err
+	}
+	all := make([]byte, int64(head.n)+gap+int64(body.n))
+	name, err := l.readInto(all, ref{seg: head.seg, off: head.off})
+	if err != nil {
+		return nil, nil, err
+	}
+	h, b = all[:head.n:head.n], all[int64(head.n)+gap:]
+	for _, v := range []struct {
+		b []byte
+		r ref
+	}{{h, head}, {b, body}} {
+		if crc32.Checksum(v.b, castagnoli) != v.r.crc {
+			return nil, nil, corrupt(name, fmt.Sprintf("offset %d", v.r.off), "checksum of a stored value does not match")
+		}
+	}
+	return h, b, nil
+}
+
 // at is the offset in the file that r names.
 func (r ref) at() int64 {
 	if r.seg == segBig {
