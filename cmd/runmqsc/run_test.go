@@ -425,7 +425,7 @@ func TestCompletion(t *testing.T) {
 		{"DEFINE QLOCAL(X) MAXD", "EPTH("},
 		{"DIS QL(", "APP.A"},
 		{"DIS QL('APP", ".B"},
-		{"DEF CHL(X) CHLTYPE(SVRC", "ONN "},
+		{"DEF CHL(X) CHLTYPE(SVRC", "ONN) "},
 	} {
 		list, _ := c.Do([]rune(tc.typed), len([]rune(tc.typed)))
 		found := false

@@ -12,7 +12,7 @@ import (
 // Completion is what may follow a command's beginning.
 type Completion struct {
 	Prefix string   // what is typed of the last word, as typed
-	Words  []string // that begin so, without regard to case; with a bracket when a name or value must follow
+	Words  []string // that begin so, without regard to case; with the bracket that must follow: CHLTYPE( and SDR)
 	Names  string   // object whose names may stand here: "QLOCAL"; "" elsewhere
 }
 
@@ -71,10 +71,14 @@ func Complete(text string) Completion {
 		out.Names = obj
 		return out
 	}
+	end := ")"
+	if k.row.IsList() {
+		end = "" // another may follow
+	}
 	var vals []string
 	for i := range k.row.Enum {
 		if verb == "DISPLAY" || !k.row.Enum[i].ShowOnly {
-			vals = append(vals, k.row.Enum[i].Word)
+			vals = append(vals, k.row.Enum[i].Word+end)
 		}
 	}
 	return fit(vals)

@@ -193,16 +193,17 @@ func TestZOSCommandsParse(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	for in, want := range map[string]Completion{
-		"def":                                {Prefix: "def", Words: []string{"DEFINE"}},
-		"DEFINE Q":                           {Prefix: "Q", Words: []string{"QALIAS(", "QLOCAL(", "QMODEL(", "QREMOTE("}},
-		"DEFINE QLOCAL(":                     {Names: "QLOCAL"},
-		"DIS QL('a":                          {Prefix: "a", Names: "QLOCAL"},
-		"DEF QL(A) DEFPSIST(":                {Words: []string{"NO", "YES"}},
-		"DEF QL(A) DESCR('x') REP":           {Prefix: "REP", Words: []string{"REPLACE"}},
-		"DEF CHL(A) CHLTYPE(SVRCONN) SHAREC": {Prefix: "SHAREC", Words: []string{"SHARECNV("}},
-		"DEF CHL(A) CHLTYPE(SVRCONN) XMI":    {Prefix: "XMI"},
-		"DEF QL(A) LIKE(B":                   {Prefix: "B", Names: "QLOCAL"},
-		"NOPE X":                             {Prefix: "X"},
+		"def":                                  {Prefix: "def", Words: []string{"DEFINE"}},
+		"DEFINE Q":                             {Prefix: "Q", Words: []string{"QALIAS(", "QLOCAL(", "QMODEL(", "QREMOTE("}},
+		"DEFINE QLOCAL(":                       {Names: "QLOCAL"},
+		"DIS QL('a":                            {Prefix: "a", Names: "QLOCAL"},
+		"DEF QL(A) DEFPSIST(":                  {Words: []string{"NO)", "YES)"}},
+		"SET AUTHREC OBJTYPE(QMGR) AUTHADD(CO": {Prefix: "CO", Words: []string{"CONNECT"}},
+		"DEF QL(A) DESCR('x') REP":             {Prefix: "REP", Words: []string{"REPLACE"}},
+		"DEF CHL(A) CHLTYPE(SVRCONN) SHAREC":   {Prefix: "SHAREC", Words: []string{"SHARECNV("}},
+		"DEF CHL(A) CHLTYPE(SVRCONN) XMI":      {Prefix: "XMI"},
+		"DEF QL(A) LIKE(B":                     {Prefix: "B", Names: "QLOCAL"},
+		"NOPE X":                               {Prefix: "X"},
 	} {
 		got := Complete(in)
 		if d := cmp.Diff(want, got); d != "" {
