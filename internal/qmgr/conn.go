@@ -46,6 +46,7 @@ type Conn struct {
 	mu      sync.Mutex
 	handles map[Handle]*handle
 	last    Handle
+	acct    *account      // accounting, under statsState.mu
 	matches []*pubsub.Sub // buffer of publish; under verb
 	work    *uow          // the unit of work; changed by verbs only, under mu for those who look
 }
@@ -60,16 +61,25 @@ func (m *Manager) Connect(ctx context.Context, id auth.Identity, o ConnectOption
 	}
 	c := &Conn{m: m, id: m.newID("AMQC"), num: m.rt.connSeq.Add(1), who: id, opt: o, born: m.opt.Clock.Now(),
 		broken: make(chan struct{}), handles: map[Handle]*handle{}}
+	if rc := m.admit(c); rc != 0 {
+		return nil, mqi.E("MQCONN", m.opt.Name, rc)
+	}
+	m.count(c, nil, &deed{kind: didConnect})
+	return c, nil
+}
+
+// admit registers a connection, unless the queue manager ends.
+func (m *Manager) admit(c *Conn) mqi.RC {
 	m.rt.mu.Lock()
 	defer m.rt.mu.Unlock()
 	switch {
 	case m.rt.stopping.Load():
-		return nil, mqi.E("MQCONN", m.opt.Name, mqi.MQRC_Q_MGR_STOPPING)
-	case m.rt.quiescing.Load() && !o.Internal:
-		return nil, mqi.E("MQCONN", m.opt.Name, mqi.MQRC_Q_MGR_QUIESCING)
+		return mqi.MQRC_Q_MGR_STOPPING
+	case m.rt.quiescing.Load() && !c.opt.Internal:
+		return mqi.MQRC_Q_MGR_QUIESCING
 	}
 	m.rt.conns[c.num] = c
-	return c, nil
+	return 0
 }
 
 // ID is the connection identifier: "AMQC", queue manager, unique part.
@@ -113,6 +123,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 	defer c.verb.Unlock()
 	err := c.commitWork()
 	c.finish(ctx)
+	c.ended(didDisconnect, mqi.MQDISCONNECT_NORMAL)
 	if err != nil {
 		return &mqi.Error{Op: "MQDISC", Object: c.m.opt.Name, CC: mqi.CCWarning, RC: mqi.MQRC_BACKED_OUT, Err: err}
 	}
@@ -135,6 +146,7 @@ func (c *Conn) breakWith(rc mqi.RC) {
 	}
 	c.backoutWork()
 	c.finish(context.Background())
+	c.ended(didBreak, c.endKind())
 }
 
 // finish closes what is open and forgets the connection. The unit of work has ended.

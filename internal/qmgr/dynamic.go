@@ -71,6 +71,7 @@ func (c *Conn) Close(ctx context.Context, n Handle, options int32) error {
 		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTIONS_ERROR)
 	}
 	err = c.closeHandle(ctx, h, options)
+	c.handleDone(didClose, h, h.objType, err)
 	if err == nil && h.putGroup.open {
 		return mqi.Warn("MQCLOSE", h.name, mqi.MQRC_INCOMPLETE_GROUP)
 	}

@@ -12,8 +12,8 @@ import (
 // application, cause no events themselves, and are dropped when their queue does not take them.
 
 const (
-	perfmEventQueue   = "SYSTEM.ADMIN.PERFM.EVENT"
-	qmgrEventQueue    = "SYSTEM.ADMIN.QMGR.EVENT"
+	perfmEventQueue   = mqi.PerfmEventQueue
+	qmgrEventQueue    = mqi.QMgrEventQueue
 	configEventQueue  = "SYSTEM.ADMIN.CONFIG.EVENT"
 	commandEventQueue = "SYSTEM.ADMIN.COMMAND.EVENT"
 )
@@ -29,8 +29,8 @@ type events struct {
 type eventCfg struct {
 	def *Def // what they were read from
 
-	perfm, inhibit, local, remote, authority, startStop, config bool
-	command                                                     string
+	perfm, inhibit, local, remote, authority, startStop, config, ssl, autoDef bool
+	command, channel                                                          string
 
 	statMQI, acctMQI bool
 	statQ, acctQ     string
@@ -44,7 +44,8 @@ func (m *Manager) eventCfg() *eventCfg {
 	}
 	on := func(k string) bool { return d.Get(k) == "ENABLED" }
 	c := &eventCfg{def: d, perfm: on("PERFMEV"), inhibit: on("INHIBTEV"), local: on("LOCALEV"), remote: on("REMOTEEV"),
-		authority: on("AUTHOREV"), startStop: on("STRSTPEV"), config: on("CONFIGEV"), command: d.Get("CMDEV"),
+		authority: on("AUTHOREV"), startStop: on("STRSTPEV"), config: on("CONFIGEV"), ssl: on("SSLEV"), autoDef: on("CHADEV"),
+		command: d.Get("CMDEV"), channel: d.Get("CHLEV"),
 		statMQI: d.Get("STATMQI") == "ON", acctMQI: d.Get("ACCTMQI") == "ON", statQ: d.Get("STATQ"), acctQ: d.Get("ACCTQ")}
 	m.ev.cfg.Store(c)
 	return c
@@ -53,12 +54,11 @@ func (m *Manager) eventCfg() *eventCfg {
 // ownHead is the descriptor of a message the queue manager makes itself, with the defaults of the queue it is for.
 func (m *Manager) ownHead(queue, format string) (*msgHead, mqi.RC) {
 	now := m.opt.Clock.Now()
-	h := &msgHead{md: mqi.DefaultMD(), putNanos: now.UnixNano()}
+	h := &msgHead{md: mqi.EventMD(m.opt.Name, m.ccsid()), putNanos: now.UnixNano()}
 	md := &h.md
 	md.MsgID = m.newID("AMQ ")
-	md.Format, md.CodedCharSetID = format, m.ccsid()
+	md.Format = format
 	md.ReplyToQMgr = m.opt.Name
-	md.PutApplType, md.PutApplName = mqi.MQAT_QMGR, cut(m.opt.Name, mqi.MQ_PUT_APPL_NAME_LENGTH)
 	md.PutDate, md.PutTime = putDateTime(now)
 	md.Priority, md.Persistence = 0, mqi.MQPER_NOT_PERSISTENT
 	o := m.lookup(ClassQueue, queue)
@@ -104,50 +104,74 @@ func (m *Manager) putPCF(queue, format string, msgs ...mqi.CFMsg) {
 	}
 }
 
-// qmgrEvent raises an event of the queue manager.
-func (m *Manager) qmgrEvent(rc mqi.RC, params ...mqi.CFParam) {
-	params = append([]mqi.CFParam{mqi.CFString(mqi.MQCA_Q_MGR_NAME, m.opt.Name)}, params...)
-	m.raise(qmgrEventQueue, mqi.CFMsg{Type: mqi.MQCFT_EVENT, Version: mqi.MQCFH_VERSION_1, Command: mqi.MQCMD_Q_MGR_EVENT,
-		MsgSeqNumber: 1, Control: mqi.MQCFC_LAST, CompCode: mqi.CCWarning, Reason: rc, Params: params})
+// RaiseEvent puts an event message if the queue manager's attributes ask for such events. Doors and movers raise what
+// they meet: refusals of authority, events of channels.
+func (m *Manager) RaiseEvent(e mqi.Event) {
+	if !m.eventCfg().wants(&e) {
+		return
+	}
+	e.QMgr = m.opt.Name
+	if msg, queue, ok := e.Message(); ok {
+		m.raise(queue, msg)
+	}
+}
+
+// wants says whether an event is switched on.
+func (c *eventCfg) wants(e *mqi.Event) bool {
+	switch rc := e.Reason; rc {
+	case mqi.MQRC_Q_DEPTH_HIGH, mqi.MQRC_Q_DEPTH_LOW, mqi.MQRC_Q_FULL, mqi.MQRC_Q_SERVICE_INTERVAL_HIGH,
+		mqi.MQRC_Q_SERVICE_INTERVAL_OK:
+		return c.perfm
+	case mqi.MQRC_Q_MGR_ACTIVE, mqi.MQRC_Q_MGR_NOT_ACTIVE:
+		return c.startStop
+	case mqi.MQRC_GET_INHIBITED, mqi.MQRC_PUT_INHIBITED:
+		return c.inhibit
+	case mqi.MQRC_NOT_AUTHORIZED:
+		return c.authority
+	case mqi.MQRC_CHANNEL_AUTO_DEF_OK, mqi.MQRC_CHANNEL_AUTO_DEF_ERROR:
+		return c.autoDef
+	case mqi.MQRC_CHANNEL_SSL_ERROR:
+		return c.ssl
+	case mqi.MQRC_CHANNEL_STOPPED:
+		// EXCEPTION leaves out what went as it was meant to.
+		return c.channel == "ENABLED" || c.channel == "EXCEPTION" && e.Qualifier != mqi.MQRQ_CHANNEL_STOPPED_OK
+	case mqi.MQRC_CHANNEL_NOT_ACTIVATED, mqi.MQRC_CHANNEL_CONV_ERROR, mqi.MQRC_CHANNEL_BLOCKED,
+		mqi.MQRC_CHANNEL_BLOCKED_WARNING:
+		return c.channel == "ENABLED" || c.channel == "EXCEPTION"
+	case mqi.MQRC_CHANNEL_STARTED, mqi.MQRC_CHANNEL_ACTIVATED, mqi.MQRC_CHANNEL_STOPPED_BY_USER:
+		return c.channel == "ENABLED"
+	default:
+		return c.local && localReasons[rc] || c.remote && remoteReasons[rc]
+	}
 }
 
 // startEvents tells that the queue manager works, and starts the statistics interval.
 func (m *Manager) startEvents() {
-	if m.eventCfg().startStop {
-		m.qmgrEvent(mqi.MQRC_Q_MGR_ACTIVE)
-	}
+	m.RaiseEvent(mqi.Event{Reason: mqi.MQRC_Q_MGR_ACTIVE})
 	m.startStats()
 }
 
 // stopEvents tells that the queue manager ends; the last statistics go out.
 func (m *Manager) stopEvents(mode store.StopMode) {
 	m.stopStats()
-	if !m.eventCfg().startStop {
-		return
-	}
 	why := int32(mqi.MQRQ_Q_MGR_STOPPING)
 	if mode == store.Quiesce {
 		why = mqi.MQRQ_Q_MGR_QUIESCING
 	}
-	m.qmgrEvent(mqi.MQRC_Q_MGR_NOT_ACTIVE, mqi.CFInt(mqi.MQIACF_REASON_QUALIFIER, why))
+	m.RaiseEvent(mqi.Event{Reason: mqi.MQRC_Q_MGR_NOT_ACTIVE, Qualifier: why})
 }
 
-// applParams name the application an event is about.
-func (c *Conn) applParams() []mqi.CFParam {
-	p := []mqi.CFParam{mqi.CFInt(mqi.MQIA_APPL_TYPE, c.opt.ApplType), mqi.CFString(mqi.MQCACF_APPL_NAME, c.opt.ApplName)}
-	if c.opt.Channel != "" {
-		p = append(p, mqi.CFString(mqi.MQCACH_CONNECTION_NAME, c.opt.ConnName),
-			mqi.CFString(mqi.MQCACH_CHANNEL_NAME, c.opt.Channel))
-	}
-	return p
+// event begins an event about what this application did.
+func (c *Conn) event(rc mqi.RC) mqi.Event {
+	return mqi.Event{Reason: rc, ApplType: c.opt.ApplType, ApplName: c.opt.ApplName, Channel: c.opt.Channel,
+		ConnName: c.opt.ConnName}
 }
 
 // inhibited raises Put Inhibited or Get Inhibited.
 func (c *Conn) inhibited(name string, rc mqi.RC) {
-	if !c.m.eventCfg().inhibit {
-		return
-	}
-	c.m.qmgrEvent(rc, append([]mqi.CFParam{mqi.CFString(mqi.MQCA_Q_NAME, name)}, c.applParams()...)...)
+	e := c.event(rc)
+	e.QName = name
+	c.m.RaiseEvent(e)
 }
 
 // localReasons and remoteReasons are the failed opens that LOCALEV and REMOTEEV report.
@@ -161,28 +185,14 @@ var (
 
 // openRefused raises the event of a name that could not be resolved.
 func (c *Conn) openRefused(od *mqi.OD, rc mqi.RC) {
-	cfg := c.m.eventCfg()
-	if !(cfg.local && localReasons[rc] || cfg.remote && remoteReasons[rc]) {
+	e := c.event(rc)
+	if !c.m.eventCfg().wants(&e) {
 		return
 	}
-	p := []mqi.CFParam{mqi.CFString(mqi.MQCA_Q_NAME, od.ObjectName)}
+	e.QName, e.ObjectQMgr = od.ObjectName, od.ObjectQMgrName
 	name, kind := c.m.culprit(od, rc)
-	switch rc {
-	case mqi.MQRC_UNKNOWN_ALIAS_BASE_Q, mqi.MQRC_ALIAS_BASE_Q_TYPE_ERROR:
-		p = append(p, mqi.CFString(mqi.MQCA_BASE_OBJECT_NAME, name))
-	case mqi.MQRC_UNKNOWN_REMOTE_Q_MGR, mqi.MQRC_UNKNOWN_OBJECT_NAME, mqi.MQRC_REMOTE_Q_NAME_ERROR:
-	default:
-		p = append(p, mqi.CFString(mqi.MQCA_XMIT_Q_NAME, name))
-	}
-	switch rc {
-	case mqi.MQRC_ALIAS_BASE_Q_TYPE_ERROR, mqi.MQRC_XMIT_Q_TYPE_ERROR, mqi.MQRC_DEF_XMIT_Q_TYPE_ERROR:
-		p = append(p, mqi.CFInt(mqi.MQIA_Q_TYPE, kind))
-	}
-	p = append(p, c.applParams()...)
-	if od.ObjectQMgrName != "" {
-		p = append(p, mqi.CFString(mqi.MQCACF_OBJECT_Q_MGR_NAME, od.ObjectQMgrName))
-	}
-	c.m.qmgrEvent(rc, p...)
+	e.BaseObject, e.XmitQ, e.QType, e.BaseType = name, name, kind, mqi.MQOT_Q
+	c.m.RaiseEvent(e)
 }
 
 // queueTypes are MQQT_* of the kinds of queues.
@@ -217,32 +227,4 @@ func (m *Manager) culprit(od *mqi.OD, rc mqi.RC) (name string, kind int32) {
 		kind = queueTypes[string(t.Def().Kind)]
 	}
 	return name, kind
-}
-
-// Refusal is a connect, open or close that authority did not allow.
-type Refusal struct {
-	Qualifier int32 // MQRQ_CONN_NOT_AUTHORIZED, MQRQ_OPEN_NOT_AUTHORIZED …
-	User      string
-	ApplType  int32
-	ApplName  string
-	Queue     string // of an open or close
-	QMgr      string // ObjectQMgrName as given
-	Options   int32  // of an open or close
-}
-
-// NotAuthorized raises a Not Authorized event for what a door or a verb refused with 2035.
-func (m *Manager) NotAuthorized(r Refusal) {
-	if !m.eventCfg().authority {
-		return
-	}
-	p := []mqi.CFParam{mqi.CFInt(mqi.MQIACF_REASON_QUALIFIER, r.Qualifier)}
-	if r.Queue != "" {
-		p = append(p, mqi.CFString(mqi.MQCA_Q_NAME, r.Queue), mqi.CFInt(mqi.MQIACF_OPEN_OPTIONS, r.Options))
-	}
-	p = append(p, mqi.CFString(mqi.MQCACF_USER_IDENTIFIER, r.User), mqi.CFInt(mqi.MQIA_APPL_TYPE, r.ApplType),
-		mqi.CFString(mqi.MQCACF_APPL_NAME, r.ApplName))
-	if r.QMgr != "" {
-		p = append(p, mqi.CFString(mqi.MQCACF_OBJECT_Q_MGR_NAME, r.QMgr))
-	}
-	m.qmgrEvent(mqi.MQRC_NOT_AUTHORIZED, p...)
 }

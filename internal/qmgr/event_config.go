@@ -56,6 +56,9 @@ func (m *Manager) changed(u *unit, err error) {
 		}
 	}
 	for _, c := range u.changes {
+		if c.o.Class == ClassQmgr && c.old != nil && c.old.Get("STATINT") != c.now.Get("STATINT") {
+			m.restartStats()
+		}
 		if c.old != nil && c.now != nil && c.o.Queue != nil && parseWatchCfg(c.old) != parseWatchCfg(c.now) {
 			m.recheck(c.o.Queue)
 		}
@@ -173,13 +176,9 @@ func hideSecrets(c *attr.Command) string {
 
 // commandRefused raises Not Authorized for a command of somebody who is no administrator.
 func (m *Manager) commandRefused(x *exec) {
-	if !m.eventCfg().authority {
-		return
+	e := mqi.Event{Reason: mqi.MQRC_NOT_AUTHORIZED, Qualifier: mqi.MQRQ_CMD_NOT_AUTHORIZED, User: x.id.User}
+	if x.c.Spec != nil {
+		e.Command = x.c.Spec.PCFNum
 	}
-	number := int32(mqi.MQCMD_NONE)
-	if x.c.Spec != nil && x.c.Spec.PCFNum != 0 {
-		number = x.c.Spec.PCFNum
-	}
-	m.qmgrEvent(mqi.MQRC_NOT_AUTHORIZED, mqi.CFInt(mqi.MQIACF_REASON_QUALIFIER, mqi.MQRQ_CMD_NOT_AUTHORIZED),
-		mqi.CFInt(mqi.MQIACF_COMMAND, number), mqi.CFString(mqi.MQCACF_USER_IDENTIFIER, x.id.User))
+	m.RaiseEvent(e)
 }

@@ -30,38 +30,32 @@ func (m *Manager) perform(q *Queue, set perfEvent) {
 		if set&e.bit == 0 {
 			continue
 		}
-		p, ok := q.startEvent(m.opt.Clock.Now(), m.startedAt)
+		ev, ok := q.startEvent(m.opt.Clock.Now(), m.startedAt)
 		if !ok {
 			continue // another verb raises one just now
 		}
-		m.raise(perfmEventQueue, mqi.CFMsg{Type: mqi.MQCFT_EVENT, Version: mqi.MQCFH_VERSION_1,
-			Command: mqi.MQCMD_PERFM_EVENT, MsgSeqNumber: 1, Control: mqi.MQCFC_LAST, CompCode: mqi.CCWarning, Reason: e.rc,
-			Params: append([]mqi.CFParam{mqi.CFString(mqi.MQCA_Q_MGR_NAME, m.opt.Name)}, p...)})
+		ev.Reason = e.rc
+		m.RaiseEvent(ev)
 		m.changeOwn(q, true, e.change...)
 	}
 }
 
 // startEvent claims the queue's events until its attributes are changed, and gives the queue's counters, which begin
 // again.
-func (q *Queue) startEvent(now, began time.Time) ([]mqi.CFParam, bool) {
+func (q *Queue) startEvent(now, began time.Time) (e mqi.Event, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	w := &q.watch
 	if w.busy || q.dead {
-		return nil, false
+		return e, false
 	}
 	w.busy = true
 	from := began
 	if w.resetAt != 0 {
 		from = time.Unix(0, w.resetAt)
 	}
-	p := []mqi.CFParam{
-		mqi.CFString(mqi.MQCA_BASE_OBJECT_NAME, q.obj.Name),
-		mqi.CFInt(mqi.MQIA_TIME_SINCE_RESET, int32(min(max(now.Sub(from)/time.Second, 0), statMax))),
-		mqi.CFInt(mqi.MQIA_HIGH_Q_DEPTH, int32(w.highest)),
-		mqi.CFInt(mqi.MQIA_MSG_ENQ_COUNT, w.enq),
-		mqi.CFInt(mqi.MQIA_MSG_DEQ_COUNT, w.deq),
-	}
+	e = mqi.Event{QName: q.obj.Name, SinceReset: int32(min(max(now.Sub(from)/time.Second, 0), statMax)),
+		HighDepth: int32(w.highest), Enqueued: w.enq, Dequeued: w.deq}
 	w.resetAt, w.enq, w.deq, w.highest = now.UnixNano(), 0, 0, q.depthLocked()
-	return p, true
+	return e, true
 }

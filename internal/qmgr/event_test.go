@@ -216,7 +216,7 @@ func TestServiceIntervalEvents(t *testing.T) {
 	r.wantEvents(perfmEventQueue, "2226 2015=QM1 2002=Q 35=3602 36=1 37=1 38=2")
 }
 
-const appl = " 1=6 3024=prog 3506=127.0.0.1 3501=APP.SVRCONN"
+const appl, chl = " 1=6 3024=prog", " 3501=APP.SVRCONN 3506=127.0.0.1"
 
 func TestInhibitEvents(t *testing.T) {
 	r := newEvRig(t, "")
@@ -236,7 +236,7 @@ func TestInhibitEvents(t *testing.T) {
 	r.wantEvents(qmgrEventQueue)
 	r.ok("ALTER QMGR INHIBTEV(ENABLED)")
 	both()
-	r.wantEvents(qmgrEventQueue, "2051 2015=QM1 2016=A"+appl, "2016 2015=QM1 2016=A"+appl, "2051 2015=QM1 2016=Q"+appl)
+	r.wantEvents(qmgrEventQueue, "2051 2015=QM1 2016=A"+appl+chl, "2016 2015=QM1 2016=A"+appl+chl, "2051 2015=QM1 2016=Q"+appl+chl)
 }
 
 func TestLocalAndRemoteEvents(t *testing.T) {
@@ -255,18 +255,18 @@ func TestLocalAndRemoteEvents(t *testing.T) {
 		want            string
 	}{
 		{"", "NONE", "", 2085, ""},
-		{"LOCALEV(ENABLED)", "NONE", "", 2085, "2085 2015=QM1 2016=NONE" + appl},
-		{"", "A", "", 2082, "2082 2015=QM1 2016=A 2002=NOWHERE" + appl},
-		{"", "AM", "", 2001, "2001 2015=QM1 2016=AM 2002=M 20=2" + appl},
+		{"LOCALEV(ENABLED)", "NONE", "", 2085, "2085 2015=QM1" + appl + " 2016=NONE" + chl},
+		{"", "A", "", 2082, "2082 2015=QM1 2016=A 2002=NOWHERE" + appl + " 193=1" + chl},
+		{"", "AM", "", 2001, "2001 2015=QM1 2016=AM 2002=M 20=2" + appl + chl},
 		{"", "R", "", 2087, ""},
 		{"LOCALEV(DISABLED) REMOTEEV(ENABLED)", "NONE", "", 2085, ""},
-		{"", "R", "", 2087, "2087 2015=QM1 2016=R" + appl},
-		{"", "X", "QM7", 2087, "2087 2015=QM1 2016=X" + appl + " 3023=QM7"},
-		{"", "RX", "", 2196, "2196 2015=QM1 2016=RX 2024=NOWHERE" + appl},
-		{"", "RL", "", 2092, "2092 2015=QM1 2016=RL 2024=L" + appl},
-		{"", "RM", "", 2091, "2091 2015=QM1 2016=RM 2024=M 20=2" + appl},
-		{"", "X", "L", 2092, "2092 2015=QM1 2016=X 2024=L" + appl + " 3023=L"},
-		{"", "QMA", "", 2184, "2184 2015=QM1 2016=QMA" + appl},
+		{"", "R", "", 2087, "2087 2015=QM1 2016=R" + appl + chl},
+		{"", "X", "QM7", 2087, "2087 2015=QM1 2016=X" + appl + " 3023=QM7" + chl},
+		{"", "RX", "", 2196, "2196 2015=QM1 2016=RX 2024=NOWHERE" + appl + chl},
+		{"", "RL", "", 2092, "2092 2015=QM1 2016=RL 2024=L" + appl + chl},
+		{"", "RM", "", 2091, "2091 2015=QM1 2016=RM 2024=M 20=2" + appl + chl},
+		{"", "X", "L", 2092, "2092 2015=QM1 2016=X 2024=L" + appl + " 3023=L" + chl},
+		{"", "QMA", "", 2184, "2184 2015=QM1 2016=QMA" + appl + chl},
 	} {
 		if step.alter != "" {
 			r.ok("ALTER QMGR " + step.alter)
@@ -291,8 +291,8 @@ func TestLocalAndRemoteEvents(t *testing.T) {
 	r.ok("DEFINE QALIAS(DX) TARGET(L)")
 	_, err = r.tryOpen("R", "", mqi.MQOO_OUTPUT)
 	wantRC(t, err, mqi.MQRC_DEF_XMIT_Q_TYPE_ERROR)
-	r.wantEvents(qmgrEventQueue, "2199 2015=QM1 2016=R 2024=DX"+appl, "2197 2015=QM1 2016=R 2024=DX"+appl,
-		"2198 2015=QM1 2016=R 2024=DX 20=3"+appl)
+	r.wantEvents(qmgrEventQueue, "2199 2015=QM1 2016=R 2024=DX"+appl+chl, "2197 2015=QM1 2016=R 2024=DX"+appl+chl,
+		"2198 2015=QM1 2016=R 2024=DX 20=3"+appl+chl)
 }
 
 func TestStartStopEvents(t *testing.T) {
@@ -335,7 +335,8 @@ func TestAuthorityEvents(t *testing.T) {
 		if rep := r.m.Execute(bg, c, auth.Identity{User: "eve"}); !rep.Failed() {
 			t.Fatal("eve may define queues")
 		}
-		r.m.NotAuthorized(Refusal{Qualifier: mqi.MQRQ_CONN_NOT_AUTHORIZED, User: "eve", ApplType: 6, ApplName: "x"})
+		r.m.RaiseEvent(mqi.Event{Reason: mqi.MQRC_NOT_AUTHORIZED, Qualifier: mqi.MQRQ_CONN_NOT_AUTHORIZED, User: "eve",
+			ApplType: 6, ApplName: "x"})
 	}
 	refuse()
 	r.wantEvents(qmgrEventQueue)
@@ -343,9 +344,37 @@ func TestAuthorityEvents(t *testing.T) {
 	refuse()
 	r.wantEvents(qmgrEventQueue, fmt.Sprintf("2035 2015=QM1 1020=4 1021=%d 3025=eve", c.Spec.PCFNum),
 		"2035 2015=QM1 1020=1 3025=eve 1=6 3024=x")
-	r.m.NotAuthorized(Refusal{Qualifier: mqi.MQRQ_OPEN_NOT_AUTHORIZED, User: "eve", ApplType: 6, ApplName: "x", Queue: "Q",
-		QMgr: "QM1", Options: 16})
-	r.wantEvents(qmgrEventQueue, "2035 2015=QM1 1020=2 2016=Q 1022=16 3025=eve 1=6 3024=x 3023=QM1")
+}
+
+// Channel events are raised by others; CHLEV, SSLEV and CHADEV say which of them are wanted.
+func TestChannelEventsWanted(t *testing.T) {
+	r := newEvRig(t, "")
+	all := []mqi.Event{
+		{Reason: mqi.MQRC_CHANNEL_STARTED}, {Reason: mqi.MQRC_CHANNEL_STOPPED, Qualifier: mqi.MQRQ_CHANNEL_STOPPED_OK},
+		{Reason: mqi.MQRC_CHANNEL_STOPPED, Qualifier: mqi.MQRQ_CHANNEL_STOPPED_ERROR},
+		{Reason: mqi.MQRC_CHANNEL_NOT_ACTIVATED}, {Reason: mqi.MQRC_CHANNEL_SSL_ERROR},
+		{Reason: mqi.MQRC_CHANNEL_AUTO_DEF_OK},
+	}
+	for attrs, want := range map[string]string{
+		"CHLEV(DISABLED)":                 "",
+		"CHLEV(ENABLED)":                  "2282 2283 2283 2296",
+		"CHLEV(EXCEPTION)":                "2283 2296",
+		"CHLEV(DISABLED) SSLEV(ENABLED)":  "2371",
+		"CHLEV(DISABLED) CHADEV(ENABLED)": "2233",
+	} {
+		r.ok("ALTER QMGR SSLEV(DISABLED) CHADEV(DISABLED)")
+		r.ok("ALTER QMGR " + attrs)
+		for _, e := range all {
+			r.m.RaiseEvent(e)
+		}
+		var got []string
+		for _, m := range r.events(mqi.ChannelEventQueue) {
+			got = append(got, fmt.Sprint(int32(m.Reason)))
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%s: %s, want %s", attrs, s, want)
+		}
+	}
 }
 
 func TestConfigurationEvents(t *testing.T) {

@@ -161,5 +161,6 @@ func (m *Manager) discard(q *Queue, dead []deadMsg) error {
 	for _, r := range reports {
 		m.sendReport(u, r)
 	}
+	m.count(nil, q, &deed{kind: didExpire, n: len(dead)})
 	return m.commit(u)
 }

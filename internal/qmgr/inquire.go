@@ -23,6 +23,7 @@ func (c *Conn) Inq(ctx context.Context, n Handle, selectors []int32, maxInts, ma
 	if err != nil {
 		return nil, nil, err
 	}
+	c.handleDone(didInq, h, h.objType, nil)
 	switch {
 	case h.opts&mqi.MQOO_INQUIRE == 0:
 		return nil, nil, mqi.E("MQINQ", h.name, mqi.MQRC_NOT_OPEN_FOR_INQUIRE)

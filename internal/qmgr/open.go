@@ -44,12 +44,13 @@ func bits(v int32) int {
 }
 
 // Open opens an object (MQOPEN). od gets the name of a dynamic queue and the resolved names.
-func (c *Conn) Open(ctx context.Context, od *mqi.OD, options int32) (Handle, error) {
+func (c *Conn) Open(ctx context.Context, od *mqi.OD, options int32) (n Handle, err error) {
 	if err := c.begin("MQOPEN", od.ObjectName); err != nil {
 		return 0, err
 	}
 	defer c.verb.Unlock()
 	h, err := c.open(ctx, "MQOPEN", od, options)
+	c.handleDone(didOpen, h, od.ObjectType, err)
 	if err != nil {
 		return 0, err
 	}

@@ -40,6 +40,7 @@ func (q *Queue) clear(ctx context.Context) error {
 		if err := q.m.commit(u); err != nil {
 			return storeReason("CLEAR QLOCAL", q.obj.Name, err)
 		}
+		q.m.count(nil, q, &deed{kind: didPurge, n: len(u.gets)})
 		if len(u.gets) < clearBatch {
 			return nil
 		}

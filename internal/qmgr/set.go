@@ -49,7 +49,9 @@ func (c *Conn) Set(ctx context.Context, n Handle, selectors, ints []int32, chars
 	if rc != 0 {
 		return fail(rc)
 	}
-	return c.m.changeQueue(ctx, c.who, h.res.path[0].Name, values)
+	err = c.m.changeQueue(ctx, c.who, h.res.path[0].Name, values)
+	c.handleDone(didSet, h, h.objType, err)
+	return err
 }
 
 // setting is one attribute with its canonical value.

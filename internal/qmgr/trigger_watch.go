@@ -19,6 +19,8 @@ type watchCfg struct {
 	evHigh, evLow, evFull bool
 	service               int32 // MQQSIE_*
 	interval              time.Duration
+
+	statQ, acctQ string
 }
 
 var triggerTypes = map[string]int32{"FIRST": mqi.MQTT_FIRST, "EVERY": mqi.MQTT_EVERY, "DEPTH": mqi.MQTT_DEPTH}
@@ -39,6 +41,8 @@ func parseWatchCfg(d *Def) watchCfg {
 		evFull:    d.Get("QDPMAXEV") == "ENABLED",
 		service:   serviceEvents[d.Get("QSVCIEV")],
 		interval:  time.Duration(numAttr(d, "QSVCINT", 999999999)) * time.Millisecond,
+		statQ:     d.Get("STATQ"),
+		acctQ:     d.Get("ACCTQ"),
 	}
 	if d.Yes("TRIGGER") {
 		w.trigger = triggerTypes[d.Get("TRIGTYPE")]
@@ -58,6 +62,8 @@ type queueWatch struct {
 	resetAt  int64 // of the counters, Unix nanoseconds; 0 the start of the queue manager
 	enq, deq int32
 	highest  int
+
+	statLow, statHigh int // depths of the statistics interval
 }
 
 // outcome is what a put or get caused, found out under the queue's lock and acted upon without it.
@@ -93,6 +99,7 @@ func (q *Queue) arrived(e *entry, cfg *queueCfg, now time.Time) (fx outcome) {
 	depth := q.depthLocked()
 	q.watch.enq++
 	q.watch.highest = max(q.watch.highest, depth)
+	q.watch.statHigh = max(q.watch.statHigh, depth)
 	if w.trigger != mqi.MQTT_NONE && e.prio >= w.minPrio && !cfg.getInhibited {
 		q.putTriggers(w, &fx)
 	}
@@ -151,6 +158,7 @@ func (q *Queue) departed(now time.Time) (fx outcome) {
 	w := &cfg.watch
 	depth := q.depthLocked()
 	q.watch.deq++
+	q.watch.statLow = min(q.watch.statLow, depth)
 	if w.evLow && depth*100 <= cfg.maxDepth*w.low {
 		fx.events |= depthLow
 	}

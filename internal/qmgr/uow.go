@@ -79,7 +79,9 @@ func (c *Conn) Commit(ctx context.Context) error {
 		return err
 	}
 	defer c.verb.Unlock()
-	if err := c.commitWork(); err != nil {
+	err := c.commitWork()
+	c.unitDone(didCommit, err)
+	if err != nil {
 		return mqi.Wrap("MQCMIT", c.m.opt.Name, mqi.MQRC_BACKED_OUT, err)
 	}
 	return nil
@@ -92,6 +94,7 @@ func (c *Conn) Backout(ctx context.Context) error {
 	}
 	defer c.verb.Unlock()
 	c.backoutWork()
+	c.unitDone(didBackout, nil)
 	return nil
 }
 
