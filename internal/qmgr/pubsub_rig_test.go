@@ -51,8 +51,8 @@ func openTestStore(t *testing.T, dir string) store.Store {
 // restart ends the queue manager and starts it again on the same files.
 func (r *psRig) restart(mode store.StopMode) {
 	r.t.Helper()
-	ctx, cancel := context.WithCancel(bg)
-	cancel()
+	ctx, cancel := contextDone()
+	defer cancel()
 	if err := r.m.Stop(ctx, mode); err != nil {
 		r.t.Fatal(err)
 	}
@@ -251,4 +251,11 @@ func (r *psRig) count() int { return r.m.topics.tree.Count() }
 func (r *psRig) life(seconds int) {
 	r.t.Helper()
 	r.ok(fmt.Sprintf("ALTER QMGR TREELIFE(%d)", seconds))
+}
+
+// contextDone is a context that is over.
+func contextDone() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(bg)
+	cancel()
+	return ctx, cancel
 }
