@@ -48,6 +48,7 @@ type Conn struct {
 	last    Handle
 	acct    *account      // accounting, under statsState.mu
 	matches []*pubsub.Sub // buffer of publish; under verb
+	hex     string        // id as ACTCONN shows it, once asked for; under verb
 	work    *uow          // the unit of work; changed by verbs only, under mu for those who look
 }
 

@@ -19,8 +19,13 @@ type topicHandle struct {
 	pub   *pubsub.PubHandle
 }
 
-// connHex is a connection identifier as ACTCONN shows it.
-func (c *Conn) connHex() string { return strings.ToUpper(hex.EncodeToString(c.id[:])) }
+// connHex is a connection identifier as ACTCONN shows it. Only for verbs of the connection.
+func (c *Conn) connHex() string {
+	if c.hex == "" {
+		c.hex = strings.ToUpper(hex.EncodeToString(c.id[:]))
+	}
+	return c.hex
+}
 
 // pubsubRC is the reason code of an error of the topic engine.
 func pubsubRC(err error) mqi.RC {
@@ -82,7 +87,7 @@ func (c *Conn) openTopic(op string, h *handle, od *mqi.OD, alias *Object) error 
 	switch {
 	case pubsub.IsAdminTopic(full):
 		return mqi.E(op, full, mqi.MQRC_ADMIN_TOPIC_STRING_ERROR)
-	case m.topics.tree.Resolve(full, pubsub.MCAST) == "ONLY":
+	case op != "MQPUT1" && m.topics.tree.Resolve(full, pubsub.MCAST) == "ONLY": // MQPUT1 asks for all of them at once
 		return mqi.E(op, full, mqi.MQRC_MULTICAST_ONLY)
 	}
 	t := &topicHandle{topic: full, conn: c.connHex()}
@@ -149,7 +154,10 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 		return fail(rc)
 	}
 	attrs := c.m.topics.tree.ResolveAll(h.topic.topic)
-	if attrs[pubsub.PUB] == "DISABLED" {
+	switch {
+	case attrs[pubsub.MCAST] == "ONLY":
+		return fail(mqi.MQRC_MULTICAST_ONLY)
+	case attrs[pubsub.PUB] == "DISABLED":
 		return fail(mqi.MQRC_PUT_INHIBITED)
 	}
 	c.completePublication(head, pmo, &attrs)

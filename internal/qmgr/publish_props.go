@@ -176,13 +176,18 @@ func (g *getting) showProps(head *msgHead, body []byte) []byte {
 	if len(head.props) == 0 {
 		return body
 	}
-	props, err := mqi.DecodeProps(head.props)
-	if err != nil {
-		return body
-	}
 	ctl, ok := propControls[g.q.obj.Def().Get("PROPCTL")]
 	if !ok {
 		ctl = mqi.MQPROP_COMPATIBILITY
+	}
+	const given = mqi.MQGMO_PROPERTIES_FORCE_MQRFH2 | mqi.MQGMO_PROPERTIES_IN_HANDLE
+	if (ctl == mqi.MQPROP_COMPATIBILITY || ctl == mqi.MQPROP_NONE) && g.gmo.Options&given == 0 && head.md.Format != mqi.MQFMT_RF_HEADER_2 &&
+		onlyPubsub(head.props) {
+		return body // the usual case, without reading them
+	}
+	props, err := mqi.DecodeProps(head.props)
+	if err != nil {
+		return body
 	}
 	md := *g.md
 	out, _ := mqi.DeliverProps(&md, body, props, mqi.PropControl{Queue: ctl, Options: g.gmo.Options})
@@ -191,6 +196,11 @@ func (g *getting) showProps(head *msgHead, body []byte) []byte {
 	}
 	*g.md = md
 	return out
+}
+
+// onlyPubsub reports whether what stands beside a message is one mqps folder: getters of the old kind do not see it.
+func onlyPubsub(props []byte) bool {
+	return len(props) > 10 && int(binary.LittleEndian.Uint32(props)) == len(props)-4 && string(props[4:10]) == "<mqps>"
 }
 
 var propControls = map[string]int32{"COMPAT": mqi.MQPROP_COMPATIBILITY, "NONE": mqi.MQPROP_NONE, "ALL": mqi.MQPROP_ALL,

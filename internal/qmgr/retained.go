@@ -39,19 +39,22 @@ type retainedOp struct {
 	ref     pubsub.RetainedRef
 }
 
+// retainedMem is a nonpersistent publication.
+type retainedMem struct{ head, body []byte }
+
 // retainStore is the queue manager's retained publications. mu comes before the topic tree's lock and is never held
 // over a wait for the disk.
 type retainStore struct {
 	tree   *pubsub.Tree
 	mu     sync.Mutex
-	last   uint64                             // number of the last change
-	mem    map[pubsub.RetainedRef]*retainedOp // nonpersistent ones in force
-	flight map[string][]*retainedOp           // submitted and not in force yet, by topic, in order
+	last   uint64                              // number of the last change
+	mem    map[pubsub.RetainedRef]*retainedMem // nonpersistent ones in force
+	flight map[string][]*retainedOp            // submitted and not in force yet, by topic, in order
 }
 
 func (r *retainStore) init(tree *pubsub.Tree) {
 	r.tree = tree
-	r.mem = map[pubsub.RetainedRef]*retainedOp{}
+	r.mem = map[pubsub.RetainedRef]*retainedMem{}
 	r.flight = map[string][]*retainedOp{}
 }
 
@@ -155,7 +158,7 @@ func (r *retainStore) apply(op *retainedOp) {
 		delete(r.mem, old)
 	}
 	if !op.pers {
-		r.mem[op.ref] = op
+		r.mem[op.ref] = &retainedMem{head: slices.Clone(op.head), body: op.body} // a clone has no room to grow
 	}
 }
 
@@ -272,13 +275,13 @@ func (m *Manager) loadRetained() error {
 func (m *Manager) retainedMsg(at *pubsub.RetainedAt) (*msgHead, []byte, error) {
 	if !inStore(at.Ref) {
 		m.retain.mu.Lock()
-		op := m.retain.mem[at.Ref]
+		kept := m.retain.mem[at.Ref]
 		m.retain.mu.Unlock()
-		if op == nil {
+		if kept == nil {
 			return nil, nil, nil
 		}
-		h, err := decodeHead(op.head)
-		return h, op.body, err
+		h, err := decodeHead(kept.head)
+		return h, kept.body, err
 	}
 	k := retainedKey(at.Topic)
 	v, err := m.opt.Store.Get(retainedTable, k)
