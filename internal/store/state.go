@@ -22,6 +22,7 @@ type state struct {
 	path string
 	db   *bolt.DB
 
+	page   int          // bytes of a page
 	mapped atomic.Int64 // bytes of bodies read since the last forget
 }
 
@@ -90,6 +91,7 @@ func openState(fsys vfs.FS, dir string, readOnly bool) (*state, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: open %s: %w", s.path, err)
 	}
+	s.page = s.db.Info().PageSize // asked once: it looks at the map, which moves later
 	s.forget()
 	return s, nil
 }
@@ -97,7 +99,7 @@ func openState(fsys vfs.FS, dir string, readOnly bool) (*state, error) {
 // spare tells how many bytes of the file are in no use: the next records go there first. The file never shrinks.
 func (s *state) spare() uint64 {
 	st := s.db.Stats()
-	return uint64(st.FreePageN+st.PendingPageN) * uint64(s.db.Info().PageSize)
+	return uint64(st.FreePageN+st.PendingPageN) * uint64(s.page)
 }
 
 // forget lets the system take back what was mapped: a walk over the whole file must not count as memory in use.
