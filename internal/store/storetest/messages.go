@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -258,7 +259,11 @@ func testKeepNone(t *testing.T, o Opener) {
 
 // testHistory plays random units against the memory store, with restarts and checkpoints between.
 func testHistory(t *testing.T, o Opener) {
-	for seed := range uint64(6) {
+	seeds := uint64(6)
+	if invariants.Enabled { // the race detector makes it ten times slower
+		seeds = 2
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := NewHistory(seed)
 			dir := t.TempDir()
