@@ -47,7 +47,7 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 			return 0, mqi.E(op, h.name, rc)
 		}
 		u.retained = append(u.retained, &retainedOp{topic: p.topic, head: encodeHead(p.head), body: p.body, pers: p.persistent(),
-			expires: p.head.expire})
+			expires: p.head.expire, pub: p, seen: m.retain.born.Load()})
 	}
 	subs := p.recipients(m.topics.tree.Match(c.matches[:0], p.topic))
 	c.matches = subs
@@ -70,6 +70,7 @@ func (u *uow) join(o *uow) {
 	u.puts = append(u.puts, o.puts...)
 	u.retained = append(u.retained, o.retained...)
 	u.sent = append(u.sent, o.sent...)
+	u.fired = append(u.fired, o.fired...)
 }
 
 // recipients leaves of the matching subscriptions, in place, those that get this publication.

@@ -37,6 +37,13 @@ type psRetained struct {
 	expires time.Time
 }
 
+// psLate is a retained publication of the open unit of work, with the subscriptions that it was put for.
+type psLate struct {
+	topic string
+	msg   psMsg
+	had   map[*psSub]bool
+}
+
 // psSub is a subscription of the model with the handles that the application has.
 type psSub struct {
 	filter      string
@@ -53,6 +60,7 @@ type psModel struct {
 	subs     []*psSub
 	retained map[string]psRetained
 	pending  map[string]psRetained // retained publications of the open unit of work
+	unit     []psLate              // the same, in order, for subscriptions that are made before the commit
 	used     map[string]time.Time  // topic → when it was last used by a publication
 	n        int
 }
@@ -135,15 +143,18 @@ func (m *psModel) publish() {
 	wantRC(rt, err, 0)
 	m.used[topic] = m.clk.Now()
 	msg.expires = kept.expires
+	had := map[*psSub]bool{}
 	for _, s := range m.subs {
 		if m.matches(s.filter, topic) {
 			c := msg
 			s.msgs = append(s.msgs, &c)
+			had[s] = true
 		}
 	}
 	switch {
 	case retain && sync:
 		m.pending[topic] = kept
+		m.unit = append(m.unit, psLate{topic, msg, had})
 	case retain:
 		m.retained[topic] = kept
 	}
@@ -160,7 +171,15 @@ func (m *psModel) endUnit(commit bool) {
 			m.retained[t] = r
 		}
 	}
-	m.pending = map[string]psRetained{}
+	for _, l := range m.unit {
+		for _, s := range m.subs {
+			if commit && !l.had[s] && m.matches(s.filter, l.topic) {
+				c := l.msg
+				s.msgs = append(s.msgs, &c)
+			}
+		}
+	}
+	m.pending, m.unit = map[string]psRetained{}, nil
 	for _, s := range m.subs {
 		s.msgs = keepMsgs(s.msgs, func(x *psMsg) bool {
 			was := x.committed
@@ -268,7 +287,7 @@ func (m *psModel) drain() {
 
 func (m *psModel) again(mode store.StopMode) {
 	m.restart(mode)
-	m.pending = map[string]psRetained{}
+	m.pending, m.unit = map[string]psRetained{}, nil
 	m.used = map[string]time.Time{}
 	for t, r := range m.retained {
 		if !r.pers {

@@ -359,3 +359,38 @@ func TestExpiryLeavesNewerRetained(t *testing.T) {
 		r.wantRetained(fmt.Sprint("x/", i), "YES")
 	}
 }
+
+// A retained publication reaches a subscription that is made between its put and its commit: neither the put nor the
+// store of retained publications could give it.
+func TestSubscribeBeforeCommit(t *testing.T) {
+	r := newPSRig(t)
+	early, _ := r.managed(r.c, "b", 0)
+	pub := r.connect("pub")
+	wantRC(t, tryPub(pub, "b", "new value", mqi.MQPMO_SYNCPOINT|mqi.MQPMO_RETAIN), 0)
+	wantRC(t, tryPub(pub, "b", "not retained", mqi.MQPMO_SYNCPOINT), 0)
+	late, _ := r.managed(r.c, "b", 0)
+	lower, _ := r.managed(r.c, "b", 0, func(sd *mqi.SD) { sd.SubLevel = 0 })
+	wantRC(t, pub.Commit(bg), 0)
+	for h, want := range map[Handle]string{early: "new value not retained", late: "new value", lower: ""} {
+		if got := r.all(r.c, h); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// DEFINE SUB is sent what is retained, unless it says REQONLY(YES).
+func TestDefineSubGetsRetained(t *testing.T) {
+	r := newPSRig(t)
+	r.pub("k/1", "a", mqi.MQPMO_RETAIN)
+	r.pub("k/2", "b", mqi.MQPMO_RETAIN, persistent)
+	r.ok("DEFINE QLOCAL(Q1)")
+	r.ok("DEFINE QLOCAL(Q2)")
+	r.ok("DEFINE SUB(ALL) TOPICSTR('k/#') DEST(Q1)")
+	r.ok("DEFINE SUB(REQ) TOPICSTR('k/#') DEST(Q2) REQONLY(YES)")
+	r.ok("DEFINE SUB(MAN) TOPICSTR('k/1') DESTCLAS(MANAGED)")
+	for q, want := range map[string]string{"Q1": "a b", "Q2": "", r.field("DISPLAY SUB(MAN) DEST", "DEST"): "a"} {
+		if got := sorted(r.all(r.c, openFor(t, r.c, q, mqi.MQOO_INPUT_SHARED))); got != want {
+			t.Errorf("%s: %q, want %q", q, got, want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"crypto/sha256"
@@ -37,6 +38,8 @@ type retainedOp struct {
 	pers    bool
 	expires int64 // Unix milliseconds, 0 never
 	ref     pubsub.RetainedRef
+	pub     *publication // for subscriptions that are made before it is submitted
+	seen    uint64       // newest subscription when its recipients were found
 }
 
 // retainedMem is a nonpersistent publication.
@@ -45,15 +48,18 @@ type retainedMem struct{ head, body []byte }
 // retainStore is the queue manager's retained publications. mu comes before the topic tree's lock and is never held
 // over a wait for the disk.
 type retainStore struct {
-	tree   *pubsub.Tree
-	mu     sync.Mutex
-	last   uint64                              // number of the last change
-	mem    map[pubsub.RetainedRef]*retainedMem // nonpersistent ones in force
-	flight map[string][]*retainedOp            // submitted and not in force yet, by topic, in order
+	tree    *pubsub.Tree
+	mu      sync.Mutex
+	inForce *sync.Cond                          // over mu: changes have come into force
+	born    atomic.Uint64                       // number of the newest subscription; changes under mu
+	last    uint64                              // number of the last change
+	mem     map[pubsub.RetainedRef]*retainedMem // nonpersistent ones in force
+	flight  map[string][]*retainedOp            // submitted and not in force yet, by topic, in order
 }
 
 func (r *retainStore) init(tree *pubsub.Tree) {
 	r.tree = tree
+	r.inForce = sync.NewCond(&r.mu)
 	r.mem = map[pubsub.RetainedRef]*retainedMem{}
 	r.flight = map[string][]*retainedOp{}
 }
@@ -67,12 +73,71 @@ func (m *Manager) submitUnit(u *uow) store.Ticket {
 		return m.opt.Store.Submit(&u.tx)
 	}
 	r := &m.retain
-	r.mu.Lock()
+	for {
+		now := r.born.Load()
+		m.lateCopies(u, now)
+		r.mu.Lock()
+		if r.born.Load() == now {
+			break
+		}
+		r.mu.Unlock()
+	}
 	defer r.mu.Unlock()
 	for _, op := range u.retained {
 		r.order(&u.tx, op)
 	}
 	return m.opt.Store.Submit(&u.tx)
+}
+
+// lateCopies puts copies of a unit's retained publications on the queues of subscriptions that were made since they were
+// put. Such a subscription finds no retained publication yet, and would never hear of this one.
+func (m *Manager) lateCopies(u *uow, now uint64) {
+	for _, op := range u.retained {
+		if op.pub == nil || op.seen == now {
+			continue
+		}
+		late := slices.DeleteFunc(op.pub.recipients(m.topics.tree.Match(nil, op.topic)), func(s *pubsub.Sub) bool {
+			st, ok := s.Owner.(*subState)
+			return !ok || st.born <= op.seen
+		})
+		for _, s := range late {
+			if m.sendCopy(u, op.pub, s) == 0 {
+				u.sent = append(u.sent, s)
+			}
+		}
+		op.seen = now
+	}
+}
+
+// addSub puts a subscription into the topic tree. Retained publications up to the number it returns are not sent to it
+// by anybody else; those with a higher one are.
+func (m *Manager) addSub(s *pubsub.Sub) (upTo uint64, err error) {
+	r := &m.retain
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.Owner.(*subState).born = r.born.Add(1)
+	if err := m.topics.tree.Subscribe(s); err != nil {
+		return 0, err
+	}
+	return r.last, nil
+}
+
+// settled waits until no change up to a number is in flight.
+func (r *retainStore) settled(upTo uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.flying(upTo) {
+		r.inForce.Wait()
+	}
+}
+
+func (r *retainStore) flying(upTo uint64) bool {
+	for _, list := range r.flight {
+		if uint64(list[0].ref)>>1 <= upTo {
+			return true
+		}
+	}
+	return false
 }
 
 // order numbers a change and adds what the store has to know of it.
@@ -83,7 +148,7 @@ func (r *retainStore) order(tx *store.Tx, op *retainedOp) {
 	case op.head != nil && op.pers:
 		op.ref |= 1
 		tx.Set(retainedTable, retainedKey(op.topic), op.encode())
-		op.head, op.body = []byte{}, nil // the store has it
+		op.head, op.body, op.pub = []byte{}, nil, nil // the store has it
 	case r.stored(op.topic):
 		tx.Unset(retainedTable, retainedKey(op.topic))
 	}
@@ -114,6 +179,7 @@ func (r *retainStore) done(ops []*retainedOp) {
 		r.setFlight(op.topic, list[i+1:])
 		r.apply(op)
 	}
+	r.inForce.Broadcast()
 }
 
 // failed forgets the changes of a unit that the store refused.
@@ -129,6 +195,7 @@ func (r *retainStore) failed(ops []*retainedOp) {
 			r.setFlight(op.topic, slices.Delete(list, i, i+1))
 		}
 	}
+	r.inForce.Broadcast()
 }
 
 func (r *retainStore) setFlight(topic string, list []*retainedOp) {
@@ -271,7 +338,8 @@ func (m *Manager) loadRetained() error {
 	return err
 }
 
-// retainedMsg reads a topic's retained publication; nil when it has gone since the tree named it.
+// retainedMsg reads a topic's retained publication; nil when it has gone since the tree named it. at.Ref is then that of the
+// one that was read, which may be newer.
 func (m *Manager) retainedMsg(at *pubsub.RetainedAt) (*msgHead, []byte, error) {
 	if !inStore(at.Ref) {
 		m.retain.mu.Lock()
@@ -295,6 +363,7 @@ func (m *Manager) retainedMsg(at *pubsub.RetainedAt) (*msgHead, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	at.Ref = op.ref
 	h, err := decodeHead(op.head)
 	return h, op.body, err
 }

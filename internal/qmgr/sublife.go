@@ -20,8 +20,9 @@ import (
 
 // subState is the Owner of a subscription in the topic tree.
 type subState struct {
-	obj *Object
-	cfg atomic.Pointer[subCfg]
+	obj  *Object
+	born uint64 // its number, in the order in which subscriptions are made
+	cfg  atomic.Pointer[subCfg]
 }
 
 // subCfg is what a publication asks of a subscription, parsed once per definition.
@@ -145,8 +146,8 @@ func (m *Manager) newSub(o *Object, d *Def) (*pubsub.Sub, error) {
 }
 
 // subChanged puts a definition of a subscription in force. What has its place in the tree cannot be altered, so it stays
-// there and goes on counting.
-func (m *Manager) subChanged(o *Object, d *Def) {
+// there and goes on counting. A new one is sent the retained publications that fit it when fresh says so.
+func (m *Manager) subChanged(o *Object, d *Def, fresh bool) {
 	if d.Name == templateSub {
 		return
 	}
@@ -156,14 +157,25 @@ func (m *Manager) subChanged(o *Object, d *Def) {
 		return
 	}
 	s, err := m.newSub(o, d)
+	var upTo uint64
 	if err == nil {
-		err = m.topics.tree.Subscribe(s)
+		upTo, err = m.addSub(s)
 	}
 	if err != nil {
 		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("subscription not in the topic tree")
 		return
 	}
 	o.sub.Store(s)
+	if !fresh || cfgOf(s).reqOnly || m.retainedReadable() != 0 || m.topics.tree.RetainedCount() == 0 {
+		return
+	}
+	u := &uow{}
+	if _, rc := m.sendRetained(u, s, upTo); rc != 0 {
+		m.opt.Log.Warn().Str("sub", d.Name).Int32("rc", int32(rc)).Msg("a retained publication could not be sent to a new subscription")
+	}
+	if err := m.commit(u); err != nil {
+		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("retained publications not sent to a new subscription")
+	}
 }
 
 func (m *Manager) subGone(o *Object, _ *Def) {

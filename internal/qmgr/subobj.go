@@ -185,7 +185,7 @@ func (x *exec) storeSub(u *unit, o *Object, old, d *Def) *attr.Reply {
 		}
 	}
 	m.putObject(u, o, d)
-	u.onSwap(func() { m.subChanged(o, d) })
+	u.onSwap(func() { m.subChanged(o, d, old == nil) })
 	return nil
 }
 

@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"context"
+	"math"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
@@ -44,7 +45,7 @@ func (c *Conn) SubRequest(ctx context.Context, hsub Handle, action int32, sro *m
 		return fail(rc)
 	}
 	u := &uow{}
-	n, rc := c.m.sendRetained(u, s)
+	n, rc := c.m.sendRetained(u, s, math.MaxUint64)
 	if rc == 0 && n == 0 {
 		rc = mqi.MQRC_NO_RETAINED_MSG
 	}
@@ -60,20 +61,26 @@ func (c *Conn) SubRequest(ctx context.Context, hsub Handle, action int32, sro *m
 }
 
 // sendRetained puts the retained publications that fit a subscription on its queue, as part of u. On failure the caller
-// gives u back.
-func (m *Manager) sendRetained(u *uow, s *pubsub.Sub) (n int, rc mqi.RC) {
+// gives u back. Publications with a number above upTo are left out: they reach the subscription by themselves.
+func (m *Manager) sendRetained(u *uow, s *pubsub.Sub, upTo uint64) (n int, rc mqi.RC) {
+	if upTo != math.MaxUint64 {
+		m.retain.settled(upTo)
+	}
 	tree := m.topics.tree
 	cfg := cfgOf(s)
 	for p := (pubsub.Page{}); !p.Done(); {
 		var found []pubsub.RetainedAt
 		found, p = tree.RetainedForSub(s.Filter(), p)
 		for i := range found {
+			if uint64(found[i].Ref)>>1 > upTo {
+				continue
+			}
 			head, body, err := m.retainedMsg(&found[i])
 			if err != nil {
 				m.opt.Log.Error().Err(err).Str("topic", found[i].Topic).Msg("retained publication not readable")
 				return n, mqi.MQRC_RETAINED_MSG_Q_ERROR
 			}
-			if head == nil {
+			if head == nil || uint64(found[i].Ref)>>1 > upTo {
 				continue
 			}
 			pub := newPublication(m, found[i].Topic, head, body)

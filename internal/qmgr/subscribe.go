@@ -111,8 +111,9 @@ func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle,
 		return 0, 0, mqi.Wrap("MQSUB", s.object(), rc, cause)
 	}
 	var err error
+	var upTo uint64
 	if n.ps, err = m.newSub(o, d); err == nil {
-		err = m.topics.tree.Subscribe(n.ps)
+		upTo, err = m.addSub(n.ps)
 	}
 	if err != nil {
 		n.ps = nil
@@ -126,7 +127,7 @@ func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle,
 		}
 	}
 	if !s.asks(mqi.MQSO_NEW_PUBLICATIONS_ONLY | mqi.MQSO_PUBLICATIONS_ON_REQUEST) {
-		if _, rc := m.sendRetained(u, n.ps); rc != 0 {
+		if _, rc := m.sendRetained(u, n.ps, upTo); rc != 0 {
 			m.giveBack(u)
 			return undo(rc, nil)
 		}

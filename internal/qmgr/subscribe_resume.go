@@ -116,7 +116,7 @@ func (s *subscribing) changed(o *Object, old *Def, change func(*Def)) (*Def, err
 		}
 	}
 	m.swapDef(o, d, 0, false)
-	m.subChanged(o, d)
+	m.subChanged(o, d, false)
 	return d, nil
 }
 

@@ -39,7 +39,7 @@ func (m *Manager) loadTopics() {
 		m.topicChanged(d)
 	}
 	for _, o := range m.list("*", ClassSub) {
-		m.subChanged(o, o.Def())
+		m.subChanged(o, o.Def(), false)
 		// An id is never given twice, whatever the machine's clock does between two runs.
 		if n, ok := subSerial(o.Def()); ok && n > m.topics.serial.Load() {
 			m.topics.serial.Store(n)
