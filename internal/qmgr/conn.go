@@ -46,6 +46,9 @@ type Conn struct {
 	mu      sync.Mutex
 	handles map[Handle]*handle
 	last    Handle
+	msgs    map[MsgHandle]*msgHandle // message handles; under verb, as what follows
+	lastMsg MsgHandle
+	async   asyncPuts
 	acct    *account      // accounting, under statsState.mu
 	matches []*pubsub.Sub // buffer of publish; under verb
 	hex     string        // id as ACTCONN shows it, once asked for; under verb

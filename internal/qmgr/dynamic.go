@@ -72,8 +72,8 @@ func (c *Conn) Close(ctx context.Context, n Handle, options int32) error {
 	}
 	err = c.closeHandle(ctx, h, options)
 	c.handleDone(didClose, h, h.objType, err)
-	if err == nil && h.putGroup.open {
-		return mqi.Warn("MQCLOSE", h.name, mqi.MQRC_INCOMPLETE_GROUP)
+	if rc := h.putGroup.unfinished(); err == nil && rc != 0 {
+		return mqi.Warn("MQCLOSE", h.name, rc)
 	}
 	return err
 }

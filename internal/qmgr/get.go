@@ -2,12 +2,10 @@ package qmgr
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/mqi"
-	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // maxPasses bounds how often a get without wait, that must look into messages, starts again because others came
@@ -27,16 +25,38 @@ type getting struct {
 	until                   time.Time // end of the wait; zero: for ever
 	wantCCSID, wantEncoding int32
 	missedSlot              uint32
-	seen                    uint64 // Queue.served when the search from the start began
-	passes                  int    // searches from the start
-	markUntil               int64  // end of the cooperative mark that a browse makes
-	missed                  place  // a message whose hash fitted but whose identifiers did not: go on behind it
+	seen                    uint64     // Queue.served when the search from the start began
+	passes                  int        // searches from the start
+	handle                  *msgHandle // gets the properties
+	markUntil               int64      // end of the cooperative mark that a browse makes
+	missed                  place      // a message whose hash fitted but whose identifiers did not: go on behind it
 }
 
 // found is a message chosen under the queue's lock.
 type found struct {
-	slot uint32
-	e    entry
+	slot    uint32
+	e       entry
+	claimed bool     // hidden from others, together with more
+	more    []*found // COMPLETE_MSG: the segments that follow
+	self    [1]*found
+}
+
+// all are the parts of a logical message, the first one first.
+func (f *found) all() []*found {
+	f.self[0] = f
+	if len(f.more) == 0 {
+		return f.self[:]
+	}
+	return append([]*found{f}, f.more...)
+}
+
+// size is how long the message is as the queue knows it.
+func (f *found) size() int {
+	n := int(f.e.size)
+	for _, x := range f.more {
+		n += int(x.e.size)
+	}
+	return n
 }
 
 // Get gets or browses a message (MQGET) into at most max bytes. It returns the data, cut to max when the message was
@@ -75,38 +95,72 @@ func (c *Conn) Get(ctx context.Context, hobj Handle, md *mqi.MD, gmo *mqi.GMO, m
 	} else if done {
 		return nil, 0, nil
 	}
-	t, rc := newMatch(md, gmo)
-	if rc != 0 {
-		return fail(rc)
-	}
-	if gmo.Options&(mqi.MQGMO_MSG_UNDER_CURSOR|mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR) != 0 {
-		t = &match{} // the cursor decides alone
-	} else {
-		t.unmarked = gmo.Options&mqi.MQGMO_UNMARKED_BROWSE_MSG != 0
-		t.sel = h.sel
-		if gmo.Options&mqi.MQGMO_LOGICAL_ORDER != 0 {
-			t.logical = h.logicalPlace(gmo.Options)
-		}
-		t.whole = gmo.Options&mqi.MQGMO_ALL_MSGS_AVAILABLE != 0
-	}
-	g := &getting{c: c, h: h, q: h.queue, md: md, gmo: gmo, match: t, max: max, browse: gmo.Options&getBrowse != 0,
+	g := &getting{c: c, h: h, q: h.queue, md: md, gmo: gmo, max: max, browse: gmo.Options&getBrowse != 0,
 		wantCCSID: md.CodedCharSetID, wantEncoding: md.Encoding}
-	if rc := g.checkUOW(); rc != 0 {
+	if rc = g.prepare(); rc == 0 {
+		rc = g.checkUOW()
+	}
+	if rc != 0 {
 		return fail(rc)
 	}
 	return g.run(ctx)
 }
 
+// prepare makes the match, and checks it against the handle's place in logical order.
+func (g *getting) prepare() mqi.RC {
+	o, h := g.gmo.Options, g.h
+	t, rc := newMatch(g.md, g.gmo)
+	if rc != 0 {
+		return rc
+	}
+	if rc = g.handleOfProps(); rc != 0 {
+		return rc
+	}
+	logical := o&mqi.MQGMO_LOGICAL_ORDER != 0
+	if o&(mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_BROWSE_NEXT) != 0 {
+		if o&mqi.MQGMO_BROWSE_NEXT != 0 && h.browsed && h.browseLogical != logical {
+			return mqi.MQRC_INCONSISTENT_BROWSE
+		}
+		h.browsed, h.browseLogical = true, logical
+	}
+	if o&(mqi.MQGMO_MSG_UNDER_CURSOR|mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR) != 0 {
+		t = &match{} // the cursor decides alone
+	} else {
+		t.unmarked = o&mqi.MQGMO_UNMARKED_BROWSE_MSG != 0
+		t.sel = h.sel
+		t.whole = o&mqi.MQGMO_ALL_MSGS_AVAILABLE != 0
+		t.wholeMsg = o&(mqi.MQGMO_ALL_SEGMENTS_AVAILABLE|mqi.MQGMO_ALL_MSGS_AVAILABLE) != 0
+		if logical {
+			t.logical = h.logicalPlace(o)
+			if t.logical.contradicts(t) {
+				return mqi.MQRC_MATCH_OPTIONS_ERROR
+			}
+		}
+	}
+	t.complete = o&mqi.MQGMO_COMPLETE_MSG != 0
+	g.match = t
+	return 0
+}
+
 // checkUOW refuses what the unit of work has no room for.
 func (g *getting) checkUOW() mqi.RC {
 	o := g.gmo.Options
+	l := g.match.logical
 	switch {
+	case !g.browse && l != nil && l.inside() && l.sync != g.inWork(l.pers == mqi.MQPER_PERSISTENT):
+		return mqi.MQRC_INCONSISTENT_UOW
 	case g.browse || o&(mqi.MQGMO_SYNCPOINT|mqi.MQGMO_SYNCPOINT_IF_PERSISTENT) == 0:
 		return 0
 	case o&mqi.MQGMO_MARK_SKIP_BACKOUT != 0 && g.c.work != nil && g.c.work.skip != 0:
 		return mqi.MQRC_SECOND_MARK_NOT_ALLOWED
 	}
 	return g.c.room(1)
+}
+
+// inWork reports whether the get is part of the connection's unit of work.
+func (g *getting) inWork(pers bool) bool {
+	o := g.gmo.Options
+	return o&mqi.MQGMO_SYNCPOINT != 0 || o&mqi.MQGMO_SYNCPOINT_IF_PERSISTENT != 0 && pers
 }
 
 // run looks, waits when asked to, and looks again, until there is an answer.
@@ -178,6 +232,11 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		if slot = q.underCursor(g.h, s.now); slot == 0 {
 			return nil, nil, mqi.MQRC_NO_MSG_UNDER_CURSOR
 		}
+		if p := q.parts.of(slot); g.match.complete && p.segment() && p.offset != 0 {
+			return nil, nil, mqi.MQRC_INVALID_MSG_UNDER_CURSOR
+		} else if g.match.complete && !q.placeFits(s, slot) {
+			return nil, nil, mqi.MQRC_NO_MSG_AVAILABLE
+		}
 	default:
 		if !s.after.set {
 			g.seen = q.served
@@ -193,7 +252,7 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	}
 	switch {
 	case slot != 0:
-		return g.choose(slot), nil, 0
+		return g.choose(s, slot), nil, 0
 	case len(s.dead) > 0:
 		return nil, nil, 0
 	case g.missed.set && q.served != g.seen && (o&mqi.MQGMO_WAIT != 0 || g.passes < maxPasses):
@@ -228,18 +287,27 @@ func (g *getting) waitKind() waitKind {
 
 // choose notes the message, and hides it when it is to be taken. A message that will not be taken because the buffer
 // is too small stays in sight, and so does one that must be looked into first.
-func (g *getting) choose(slot uint32) *found {
+func (g *getting) choose(s *search, slot uint32) *found {
 	q := g.q
 	f := &found{slot: slot, e: *q.slab.at(slot)}
-	switch {
-	case !g.browse:
-		if g.match.plain() && !g.tooSmall(int(f.e.size)) {
-			q.claim(slot)
+	if p := q.parts.of(slot); g.match.complete && p.segment() && p.offset == 0 {
+		slots, _ := q.segments(s, p)
+		for _, x := range slots[1:] {
+			f.more = append(f.more, &found{slot: x, e: *q.slab.at(x)})
 		}
-	case g.tooSmall(int(f.e.size)) && g.gmo.Options&mqi.MQGMO_BROWSE_FIRST != 0:
-		q.setCursor(g.h, cursor{})
+	}
+	if !g.browse && g.match.sure() && !g.tooSmall(f.size()) {
+		q.claimAll(f)
 	}
 	return f
+}
+
+func (q *Queue) claimAll(f *found) {
+	f.claimed = true
+	q.claim(f.slot)
+	for _, x := range f.more {
+		q.claim(x.slot)
+	}
 }
 
 // moveTo does what a successful browse does to cursor, lock and marks.
@@ -279,15 +347,16 @@ func (g *getting) claimed(r waitResult) *found {
 	q := g.q
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	f := &found{slot: r.slot, e: *q.slab.at(r.slot)}
+	f := &found{slot: r.slot, e: *q.slab.at(r.slot), claimed: true}
 	if q.dead {
 		q.slab.at(r.slot).flags &^= fClaimed
 		q.unlink(r.slot)
 		return nil
 	}
-	if g.tooSmall(int(f.e.size)) {
+	if g.tooSmall(f.size()) {
 		q.unclaim(r.slot)
 		f.e.flags &^= fClaimed
+		f.claimed = false
 	}
 	return f
 }
@@ -351,185 +420,4 @@ func (q *Queue) endWait(w *waiter, rc mqi.RC) {
 	q.mu.Lock()
 	q.wait.end(w, waitResult{rc: rc})
 	q.mu.Unlock()
-}
-
-// fetch reads the chosen message and takes it. again means that it turned out not to be the one.
-func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
-	rec, err := g.c.m.opt.Store.Read(g.q.qid, f.e.seq, f.e.loc)
-	var head *msgHead
-	if err == nil {
-		head, err = decodeHead(rec.Head)
-	}
-	taking := !g.browse && !g.tooSmall(int(f.e.size))
-	claimed := taking && g.match.plain()
-	switch {
-	case errors.Is(err, store.ErrNotFound) && !claimed && !g.still(f): // gone in the meantime
-		return nil, 0, true, nil
-	case err != nil:
-		g.giveUp(f, claimed)
-		if errors.Is(err, errHead) {
-			return nil, 0, false, mqi.Wrap("MQGET", g.h.name, mqi.MQRC_OBJECT_DAMAGED, err)
-		}
-		return nil, 0, false, storeReason("MQGET", g.h.name, err)
-	case !g.match.accepts(&head.md) || !g.match.selects(head, rec.Body) || !g.groupThere(&head.md):
-		g.missed, g.missedSlot = place{prio: f.e.prio, seq: f.e.seq, set: true}, f.slot
-		g.giveUp(f, claimed)
-		return nil, 0, true, nil
-	case taking && !claimed && !g.claimNow(f), g.browse && !g.tooSmall(int(f.e.size)) && !g.moveNow(f):
-		return nil, 0, true, nil // somebody else was faster
-	}
-	if taking {
-		if err := g.take(f, rec, head); err != nil {
-			return nil, 0, false, err
-		}
-	}
-	if g.match.logical != nil && !g.tooSmall(int(f.e.size)) {
-		g.match.logical.got(&head.md)
-	}
-	data, n, err = g.deliver(f, head, rec.Body)
-	return data, n, false, err
-}
-
-// still reports whether the message is where it was found.
-func (g *getting) still(f *found) bool {
-	g.q.mu.Lock()
-	defer g.q.mu.Unlock()
-	return g.q.slab.valid(f.slot, f.e.seq) && g.q.slab.at(f.slot).flags&hidden == 0
-}
-
-// claimNow claims a message that has been looked into, unless it went to somebody else meanwhile.
-func (g *getting) claimNow(f *found) bool {
-	g.q.mu.Lock()
-	defer g.q.mu.Unlock()
-	if !g.q.slab.valid(f.slot, f.e.seq) {
-		return false
-	}
-	e := g.q.slab.at(f.slot)
-	if e.flags&hidden != 0 || e.flags&fLocked != 0 && e.owner != g.h.id {
-		return false
-	}
-	g.q.claim(f.slot)
-	return true
-}
-
-// moveNow puts the cursor on a message that has been looked into, with the lock and marks that were asked for, unless it
-// went to somebody else meanwhile.
-func (g *getting) moveNow(f *found) bool {
-	q, o := g.q, g.gmo.Options
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.slab.valid(f.slot, f.e.seq) {
-		return false
-	}
-	e := q.slab.at(f.slot)
-	if e.flags&hidden != 0 || o&mqi.MQGMO_LOCK != 0 && e.flags&fLocked != 0 && e.owner != g.h.id ||
-		g.match.unmarked && q.marked(g.h, f.slot, g.c.m.opt.Clock.Now().UnixMilli()) {
-		return false
-	}
-	g.h.moveTo(q, f.slot, o, g.markUntil)
-	return true
-}
-
-// giveUp returns a message that was claimed in vain.
-func (g *getting) giveUp(f *found, claimed bool) {
-	if !claimed {
-		return
-	}
-	g.q.mu.Lock()
-	defer g.q.mu.Unlock()
-	g.q.unclaim(f.slot)
-	g.seen++ // the message served just now is no news
-}
-
-// take removes the message, in the connection's unit of work or durably at once.
-func (g *getting) take(f *found, rec store.Rec, head *msgHead) error {
-	o := g.gmo.Options
-	pers := f.e.flags&fPersistent != 0
-	inWork := o&mqi.MQGMO_SYNCPOINT != 0 || o&mqi.MQGMO_SYNCPOINT_IF_PERSISTENT != 0 && pers
-	reports := g.c.m.deliveryReports(head, rec.Body)
-	u := &uow{}
-	if inWork {
-		if rc := g.c.room(1 + len(reports)); rc != 0 {
-			g.giveUp(f, true)
-			return mqi.E("MQGET", g.h.name, rc)
-		}
-		u = g.c.begun()
-		u.n += 1 + len(reports)
-	}
-	g.q.mu.Lock()
-	g.q.take(f.slot, g.c.num)
-	g.q.stats.get(g.c.m.opt.Clock.Now(), head.putNanos)
-	fx := g.q.departed(g.c.m.opt.Clock.Now())
-	g.q.mu.Unlock()
-	g.c.m.afterGet(g.q, &fx)
-	u.get(getRef{q: g.q, slot: f.slot, seq: f.e.seq, pers: pers, head: rec.Head, back: head.md.BackoutCount})
-	for _, r := range reports {
-		g.c.m.sendReport(u, r)
-	}
-	if inWork {
-		if o&mqi.MQGMO_MARK_SKIP_BACKOUT != 0 {
-			u.skip = len(u.gets)
-		}
-		return nil
-	}
-	return storeReason("MQGET", g.h.name, g.c.m.commit(u))
-}
-
-// deliver fills what the caller gets.
-func (g *getting) deliver(f *found, head *msgHead, body []byte) ([]byte, int, error) {
-	now := g.c.m.opt.Clock.Now()
-	version := g.md.Version
-	*g.md = head.md
-	g.md.Version = version
-	g.md.Expiry = expiryLeft(now, head.expire)
-	if version < 2 {
-		g.md.GroupID, g.md.MsgSeqNumber, g.md.Offset, g.md.MsgFlags, g.md.OriginalLength = mqi.ID{}, 1, 0, 0, -1
-	}
-	if g.h.opts&mqi.MQOO_SAVE_ALL_CONTEXT != 0 {
-		g.h.saved = &savedContext{md: head.md, valid: !g.browse}
-	}
-	g.fillGMO(f, head)
-	body = g.showProps(head, body)
-	if len(body) > g.max {
-		if g.tooSmall(len(body)) {
-			return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
-		}
-		return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_ACCEPTED)
-	}
-	if g.gmo.Options&mqi.MQGMO_CONVERT != 0 {
-		out, rc := mqi.Convert(g.md, body, mqi.Coding{Encoding: g.wantEncoding, CCSID: g.wantCCSID}, g.max)
-		if rc != 0 {
-			return out, len(out), mqi.Warn("MQGET", g.h.name, rc)
-		}
-		body = out
-	}
-	return body, len(body), nil
-}
-
-func (g *getting) fillGMO(f *found, head *msgHead) {
-	gmo, flags := g.gmo, head.md.MsgFlags
-	gmo.ResolvedQName = g.q.obj.Name
-	if gmo.Version >= 2 {
-		gmo.GroupStatus, gmo.SegmentStatus, gmo.Segmentation = mqi.MQGS_NOT_IN_GROUP, mqi.MQSS_NOT_A_SEGMENT,
-			mqi.MQSEG_INHIBITED
-		switch {
-		case flags&mqi.MQMF_LAST_MSG_IN_GROUP != 0:
-			gmo.GroupStatus = mqi.MQGS_LAST_MSG_IN_GROUP
-		case flags&mqi.MQMF_MSG_IN_GROUP != 0:
-			gmo.GroupStatus = mqi.MQGS_MSG_IN_GROUP
-		}
-		switch {
-		case flags&mqi.MQMF_LAST_SEGMENT != 0:
-			gmo.SegmentStatus = mqi.MQSS_LAST_SEGMENT
-		case flags&mqi.MQMF_SEGMENT != 0:
-			gmo.SegmentStatus = mqi.MQSS_SEGMENT
-		}
-		if flags&mqi.MQMF_SEGMENTATION_ALLOWED != 0 {
-			gmo.Segmentation = mqi.MQSEG_ALLOWED
-		}
-	}
-	if gmo.Version >= 3 {
-		gmo.MsgToken = makeToken(g.q.qid, f.slot, f.e.seq)
-		gmo.ReturnedLength = int32(min(int(f.e.size), g.max))
-	}
 }

@@ -2,62 +2,104 @@ package qmgr
 
 import "github.com/qmgrd/qmgrd/internal/mqi"
 
-// Groups in logical order (MQPMO_LOGICAL_ORDER, MQGMO_LOGICAL_ORDER). The handle remembers where it is in a group;
-// segments are not built.
+// Groups and segments in logical order (MQPMO_LOGICAL_ORDER, MQGMO_LOGICAL_ORDER). The handle remembers where it is in a
+// group, and in a logical message that comes in segments.
 
-const groupFlags = mqi.MQMF_MSG_IN_GROUP | mqi.MQMF_LAST_MSG_IN_GROUP
-
-// groupPos is a handle's place in a group. The zero value is outside of groups.
+// groupPos is a handle's place. The zero value is outside of groups and logical messages.
 type groupPos struct {
-	id   mqi.ID
-	seq  int32 // of the last message
-	open bool
-	pers int32
-	sync bool
+	id      mqi.ID
+	seq     int32 // of the last message
+	off     int32 // where the next segment begins
+	inGroup bool  // the group's last message is still to come
+	inMsg   bool  // the logical message's last segment is still to come
+	lastMsg bool  // the logical message is the group's last
+	pers    int32
+	sync    bool
 }
 
-// putInGroup gives a message its place in the handle's group. It returns the state after the put, and a warning or a
-// failure.
-func (m *Manager) putInGroup(g groupPos, md *mqi.MD, logical, sync bool) (after groupPos, warn, fail mqi.RC) {
+// inside reports whether something has been begun.
+func (g *groupPos) inside() bool { return g.inGroup || g.inMsg }
+
+// unfinished is the reason for leaving what was begun: 0 when nothing was.
+func (g *groupPos) unfinished() mqi.RC {
+	switch {
+	case g.inMsg:
+		return mqi.MQRC_INCOMPLETE_MSG
+	case g.inGroup:
+		return mqi.MQRC_INCOMPLETE_GROUP
+	}
+	return 0
+}
+
+// putInGroup gives a message of n bytes its place in the handle's group. It returns the state after the put, and a warning or
+// a failure.
+func (m *Manager) putInGroup(g groupPos, md *mqi.MD, n int, logical, sync bool) (after groupPos, warn, fail mqi.RC) {
 	if !logical {
-		if g.open {
-			warn = mqi.MQRC_INCOMPLETE_GROUP
-		}
-		return g, warn, 0
+		return g, g.unfinished(), 0
 	}
 	if md.Version < 2 {
 		return g, 0, mqi.MQRC_WRONG_MD_VERSION
 	}
-	if md.MsgFlags&groupFlags == 0 {
-		if g.open {
-			return g, 0, mqi.MQRC_INCOMPLETE_GROUP
-		}
+	inGroup, segment := md.MsgFlags&groupFlags != 0, md.MsgFlags&segmentFlags != 0
+	switch {
+	case g.inMsg && !segment:
+		return g, 0, mqi.MQRC_INCOMPLETE_MSG
+	case g.inGroup && !inGroup:
+		return g, 0, mqi.MQRC_INCOMPLETE_GROUP
+	case g.inMsg && inGroup && !g.inGroup && !g.lastMsg:
+		return g, 0, mqi.MQRC_INCOMPLETE_MSG // a group cannot begin within a message
+	case !inGroup && !segment:
 		md.MsgSeqNumber, md.Offset = 1, 0
 		return g, 0, 0
-	}
-	switch {
-	case !g.open:
-		g = groupPos{id: m.newID("AMQ "), open: true, pers: md.Persistence, sync: sync}
-	case g.pers != md.Persistence:
+	case g.inside() && g.pers != md.Persistence:
 		return g, 0, mqi.MQRC_INCONSISTENT_PERSISTENCE
-	case g.sync != sync:
+	case g.inside() && g.sync != sync:
 		return g, 0, mqi.MQRC_INCONSISTENT_UOW
 	}
-	g.seq++
-	md.GroupID, md.MsgSeqNumber, md.Offset = g.id, g.seq, 0
-	if md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP != 0 {
-		g = groupPos{}
+	if !g.inside() {
+		g = groupPos{id: m.newID("AMQ "), pers: md.Persistence, sync: sync}
 	}
+	if !g.inMsg {
+		g.seq++
+		g.off = 0
+	}
+	md.GroupID, md.MsgSeqNumber, md.Offset = g.id, g.seq, g.off
+	p := part{group: g.id, seq: g.seq, offset: g.off, flags: md.MsgFlags, size: int32(n)}
+	g.pass(&p)
 	return g, 0, 0
 }
 
-// next reports whether a message is the next in logical order: the group's following one, or, outside of groups, a
-// message of its own or the first of a group.
-func (g *groupPos) next(md *mqi.MD) bool {
-	if g.open {
-		return md.GroupID == g.id && md.MsgSeqNumber == g.seq+1
+// pass moves the place behind a message.
+func (g *groupPos) pass(p *part) {
+	last := p.lastInGroup() || !p.inGroup()
+	inMsg := p.segment() && !p.lastSegment()
+	if last && !inMsg {
+		*g = groupPos{}
+		return
 	}
-	return md.MsgFlags&groupFlags == 0 || md.MsgSeqNumber == 1
+	g.id, g.seq, g.off = p.group, p.seq, p.offset+p.size
+	g.inMsg, g.inGroup, g.lastMsg = inMsg, !last, p.lastInGroup()
+}
+
+// next reports whether a message is the next in logical order: the following segment, the group's following message, or, when
+// nothing has been begun, a message of its own or the first of a group.
+func (g *groupPos) next(p *part) bool {
+	switch {
+	case g.inMsg:
+		return p.group == g.id && p.seq == g.seq && p.offset == g.off && p.segment()
+	case g.inGroup:
+		return p.group == g.id && p.seq == g.seq+1 && p.offset == 0 && p.inGroup()
+	}
+	return (!p.inGroup() || p.seq == 1) && (!p.segment() || p.offset == 0)
+}
+
+// contradicts reports match options that exclude the message that is next (2247).
+func (g *groupPos) contradicts(t *match) bool {
+	seq, off := g.seq, g.off
+	if !g.inMsg {
+		seq, off = seq+1, 0
+	}
+	return g.inside() && (t.byGroup && t.groupID != g.id || t.bySeq && t.seqNo != seq || t.byOffset && t.offset != off)
 }
 
 // logicalPlace is the handle's place for gets, or for browses, which BROWSE_FIRST starts anew.
@@ -72,49 +114,9 @@ func (h *handle) logicalPlace(o int32) *groupPos {
 }
 
 // got moves the place behind a message that was got in logical order.
-func (g *groupPos) got(md *mqi.MD) {
-	switch {
-	case md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP != 0 || md.MsgFlags&groupFlags == 0:
-		*g = groupPos{}
-	default:
-		*g = groupPos{id: md.GroupID, seq: md.MsgSeqNumber, open: true}
+func (g *groupPos) got(p *part, pers int32, sync bool) {
+	g.pass(p)
+	if g.inside() {
+		g.pers, g.sync = pers, sync
 	}
-}
-
-// groupThere checks MQGMO_ALL_MSGS_AVAILABLE: a message of a group may be got when every message of the group is
-// visible. In the middle of a group that was begun in logical order nothing is checked.
-func (g *getting) groupThere(md *mqi.MD) bool {
-	if !g.match.whole || md.MsgFlags&groupFlags == 0 || g.match.logical != nil && g.match.logical.open {
-		return true
-	}
-	var members []entry
-	g.q.mu.Lock()
-	g.q.each(func(_ uint32, e *entry) bool {
-		if e.flags&hidden == 0 {
-			members = append(members, *e)
-		}
-		return true
-	})
-	g.q.mu.Unlock()
-	seen, last := map[int32]bool{}, int32(0)
-	for i := range members {
-		rec, err := g.c.m.opt.Store.Read(g.q.qid, members[i].seq, members[i].loc)
-		if err != nil {
-			continue // gone meanwhile
-		}
-		h, err := decodeHead(rec.Head)
-		if err != nil || h.md.GroupID != md.GroupID || h.md.MsgFlags&groupFlags == 0 {
-			continue
-		}
-		seen[h.md.MsgSeqNumber] = true
-		if h.md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP != 0 {
-			last = h.md.MsgSeqNumber
-		}
-	}
-	for n := int32(1); n <= last; n++ {
-		if !seen[n] {
-			return false
-		}
-	}
-	return last > 0
 }

@@ -35,6 +35,7 @@ type handle struct {
 	changed atomic.Bool // 2041 from now on
 
 	putGroup, getGroup, browseGroup groupPos // logical order; the connection's
+	browsed, browseLogical          bool     // the last browse, and whether it was in logical order
 
 	// What follows is touched under queue.mu, but for saved, which is the connection's.
 	cur   cursor

@@ -148,6 +148,12 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	}
 	warn, rc := checkPutMD(&head.md)
 	if rc == 0 {
+		rc = checkV2(&head.md, len(body))
+	}
+	if rc == 0 {
+		rc = c.putProps(head, pmo, body, true)
+	}
+	if rc == 0 {
 		rc = c.checkPublish(h, &head.md, pmo, len(body))
 	}
 	if rc != 0 {

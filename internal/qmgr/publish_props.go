@@ -170,34 +170,6 @@ func (p *publication) psc(cfg *subCfg) string {
 	return b.String()
 }
 
-// showProps gives the properties that stand beside a message as the getter and the queue's PROPCTL want them. It changes
-// the descriptor. When they do not fit into the getter's buffer the message comes without them: it has been taken already.
-func (g *getting) showProps(head *msgHead, body []byte) []byte {
-	if len(head.props) == 0 {
-		return body
-	}
-	ctl, ok := propControls[g.q.obj.Def().Get("PROPCTL")]
-	if !ok {
-		ctl = mqi.MQPROP_COMPATIBILITY
-	}
-	const given = mqi.MQGMO_PROPERTIES_FORCE_MQRFH2 | mqi.MQGMO_PROPERTIES_IN_HANDLE
-	if (ctl == mqi.MQPROP_COMPATIBILITY || ctl == mqi.MQPROP_NONE) && g.gmo.Options&given == 0 && head.md.Format != mqi.MQFMT_RF_HEADER_2 &&
-		onlyPubsub(head.props) {
-		return body // the usual case, without reading them
-	}
-	props, err := mqi.DecodeProps(head.props)
-	if err != nil {
-		return body
-	}
-	md := *g.md
-	out, _ := mqi.DeliverProps(&md, body, props, mqi.PropControl{Queue: ctl, Options: g.gmo.Options})
-	if len(out) > g.max && len(out) > len(body) {
-		return body
-	}
-	*g.md = md
-	return out
-}
-
 // onlyPubsub reports whether what stands beside a message is one mqps folder: getters of the old kind do not see it.
 func onlyPubsub(props []byte) bool {
 	return len(props) > 10 && int(binary.LittleEndian.Uint32(props)) == len(props)-4 && string(props[4:10]) == "<mqps>"

@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"context"
+	"math"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
@@ -31,7 +32,10 @@ func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body
 	if err != nil {
 		return err
 	}
-	defer func() { c.putDone("MQPUT", h, md, len(body), err) }()
+	defer func() {
+		c.putDone("MQPUT", h, md, len(body), err)
+		c.countAsync(h.name, pmo, err)
+	}()
 	return c.put("MQPUT", h, md, pmo, body)
 }
 
@@ -60,10 +64,12 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 	}
 	h, err := c.open(ctx, "MQPUT1", od, opts)
 	if err != nil {
+		c.countAsync(od.ObjectName, pmo, err)
 		return err
 	}
 	err = c.put("MQPUT1", h, md, pmo, body)
 	c.putDone("MQPUT1", h, md, len(body), err)
+	c.countAsync(od.ObjectName, pmo, err)
 	if e := c.closeHandle(ctx, h, mqi.MQCO_NONE); err == nil {
 		err = e
 	}
@@ -106,23 +112,25 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	if rc := c.checkPutOptions(h, pmo); rc != 0 {
 		return fail(rc)
 	}
-	head := &msgHead{md: *md}
-	if pmo.Options&mqi.MQPMO_MD_FOR_OUTPUT_ONLY != 0 {
-		head.md = mqi.DefaultMD()
-		head.md.Version = md.Version
+	head, warn, rc := c.newHead(h, md, pmo)
+	if rc == 0 {
+		body, rc = extension(&head.md, body)
 	}
-	if rc := c.setContext(h, &head.md, pmo); rc != 0 {
-		return fail(rc)
+	if rc == 0 {
+		rc = checkV2(&head.md, len(body))
 	}
-	warn, rc := checkPutMD(&head.md)
 	if rc == 0 {
 		rc = h.check()
 	}
 	if rc == 0 {
 		rc = h.res.putAllowed()
 	}
+	limit := 0
 	if rc == 0 {
-		rc = c.checkLength(h, len(body))
+		limit, rc = c.checkLength(h, &head.md, len(body))
+	}
+	if rc == 0 {
+		rc = c.putProps(head, pmo, body, !h.res.remote)
 	}
 	if rc == 0 {
 		rc = c.complete(h, head, pmo)
@@ -130,15 +138,22 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	var group groupPos
 	if rc == 0 {
 		var w mqi.RC
-		group, w, rc = c.m.putInGroup(h.putGroup, &head.md, pmo.Options&mqi.MQPMO_LOGICAL_ORDER != 0,
+		group, w, rc = c.m.putInGroup(h.putGroup, &head.md, len(body), pmo.Options&mqi.MQPMO_LOGICAL_ORDER != 0,
 			pmo.Options&mqi.MQPMO_SYNCPOINT != 0)
 		warn = max(warn, w)
+	}
+	var pieces []piece
+	if rc == 0 {
+		pieces, rc = c.cutUp(h, head, body, limit)
 	}
 	if rc != 0 {
 		return fail(rc)
 	}
-	if err := c.deliver(op, h, head, pmo, body); err != nil {
+	if err := c.deliver(op, h, pieces, pmo); err != nil {
 		return err
+	}
+	if pmo.Options&mqi.MQPMO_SYNCPOINT != 0 && group != h.putGroup {
+		c.begun().remember(&h.putGroup)
 	}
 	h.putGroup = group
 	output(md, &head.md)
@@ -152,6 +167,20 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	return nil
 }
 
+// newHead makes the head of a message of a put: the descriptor checked, with its context.
+func (c *Conn) newHead(h *handle, md *mqi.MD, pmo *mqi.PMO) (head *msgHead, warn, fail mqi.RC) {
+	head = &msgHead{md: *md}
+	if pmo.Options&mqi.MQPMO_MD_FOR_OUTPUT_ONLY != 0 {
+		head.md = mqi.DefaultMD()
+		head.md.Version = md.Version
+	}
+	if rc := c.setContext(h, &head.md, pmo); rc != 0 {
+		return nil, 0, rc
+	}
+	warn, fail = checkPutMD(&head.md)
+	return head, warn, fail
+}
+
 // putAllowed checks PUT(DISABLED) of every definition in the path.
 func (r *resolved) putAllowed() mqi.RC {
 	for _, o := range r.path {
@@ -163,18 +192,23 @@ func (r *resolved) putAllowed() mqi.RC {
 }
 
 // checkLength compares with MAXMSGL of the queue and the queue manager. On a transmission queue room is left for the
-// header.
-func (c *Conn) checkLength(h *handle, n int) mqi.RC {
+// header. limit is not 0 when the message must be cut into segments of at most that length.
+func (c *Conn) checkLength(h *handle, md *mqi.MD, n int) (limit int, rc mqi.RC) {
+	room := min(h.queue.cfg.Load().maxMsgL, math.MaxInt32)
+	rc = mqi.MQRC_MSG_TOO_BIG_FOR_Q
+	if all := numAttr(c.m.qmgrDef(), "MAXMSGL", 4194304); all < room {
+		room, rc = all, mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
+	}
 	if h.res.remote {
-		n += mqi.MQXQH_CURRENT_LENGTH
+		room -= mqi.MQXQH_CURRENT_LENGTH
 	}
 	switch {
-	case n > h.queue.cfg.Load().maxMsgL:
-		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
-	case n > numAttr(c.m.qmgrDef(), "MAXMSGL", 4194304):
-		return mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
+	case n <= room:
+		return 0, 0
+	case md.Version >= 2 && md.MsgFlags&mqi.MQMF_SEGMENTATION_ALLOWED != 0 && room >= segmentUnit:
+		return room, 0
 	}
-	return 0
+	return 0, rc
 }
 
 // complete fills what the queue manager decides: identifiers, defaults of the queue, expiry, delivery priority.
@@ -214,6 +248,9 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 	}
 	md.BackoutCount = 0
 	head.putNanos = now.UnixNano()
+	for _, o := range h.res.path {
+		capExpiry(md, o.Def())
+	}
 	head.expire = expiryAt(now, md.Expiry)
 	head.deliver = uint8(md.Priority)
 	if cfg.fifo {
@@ -242,7 +279,9 @@ func (c *Conn) replyTo(md *mqi.MD) {
 func output(to, from *mqi.MD) {
 	to.MsgID, to.CorrelID = from.MsgID, from.CorrelID
 	to.Priority, to.Persistence = from.Priority, from.Persistence
-	to.CodedCharSetID = from.CodedCharSetID
+	if to.Format == from.Format { // not that of what an MQMDE stands in front of
+		to.CodedCharSetID = from.CodedCharSetID
+	}
 	to.UserIdentifier, to.AccountingToken, to.ApplIdentityData = from.UserIdentifier, from.AccountingToken,
 		from.ApplIdentityData
 	to.PutApplType, to.PutApplName, to.PutDate, to.PutTime, to.ApplOriginData = from.PutApplType, from.PutApplName,
@@ -252,43 +291,73 @@ func output(to, from *mqi.MD) {
 	}
 }
 
-// deliver gives the message its place, in the connection's unit of work or in one of its own.
-func (c *Conn) deliver(op string, h *handle, head *msgHead, pmo *mqi.PMO, body []byte) error {
+// deliver gives the pieces of a message their places, in the connection's unit of work or in one of their own.
+func (c *Conn) deliver(op string, h *handle, pieces []piece, pmo *mqi.PMO) error {
 	sync := pmo.Options&mqi.MQPMO_SYNCPOINT != 0
-	var reports []*report
-	if !h.res.remote { // confirmation of arrival is the destination's
-		reports = c.m.arrivalReports(head, body)
-	}
-	if sync {
-		if rc := c.room(1 + len(reports)); rc != 0 {
-			return mqi.E(op, h.name, rc)
+	n := len(pieces)
+	for i := range pieces {
+		if p := &pieces[i]; !h.res.remote { // confirmation of arrival is the destination's
+			p.reports = c.m.arrivalReports(p.head, p.body)
+			n += len(p.reports)
 		}
 	}
 	u := &uow{}
 	if sync {
-		u = c.begun()
+		if rc := c.room(n); rc != 0 {
+			return mqi.E(op, h.name, rc)
+		}
+		if n == 1 {
+			u = c.begun()
+		}
+	} else if len(pieces) > 1 && pieces[0].head.md.Persistence == mqi.MQPER_PERSISTENT && c.work != nil {
+		return mqi.E(op, h.name, mqi.MQRC_UOW_NOT_AVAILABLE)
 	}
+	for i := range pieces {
+		if rc := c.deliverPiece(u, h, &pieces[i]); rc != 0 {
+			if n > 1 { // u is this put's alone
+				c.m.giveBack(u)
+			}
+			return mqi.E(op, h.name, rc)
+		}
+	}
+	if !sync {
+		return storeReason(op, h.name, c.m.commit(u))
+	}
+	w := c.begun()
+	if w != u {
+		w.join(u)
+	}
+	w.n += n
+	return nil
+}
+
+func (c *Conn) deliverPiece(u *uow, h *handle, p *piece) mqi.RC {
+	head, body := p.head, p.body
 	if h.res.remote {
 		head, body = c.m.envelope(h.res, head, body)
 	}
 	if rc := c.m.enqueue(u, h.queue, head, body, c.num); rc != 0 {
-		return mqi.E(op, h.name, rc)
+		return rc
 	}
-	for _, r := range reports {
+	for _, r := range p.reports {
 		c.m.sendReport(u, r)
 	}
-	if sync {
-		u.n += 1 + len(reports)
-		return nil
-	}
-	return storeReason(op, h.name, c.m.commit(u))
+	return 0
 }
 
-// enqueue puts a finished message on a local queue as part of u.
+// enqueue puts a finished message on a local queue as part of u, and its copy on the queue's STREAMQ.
 func (m *Manager) enqueue(u *uow, q *Queue, head *msgHead, body []byte, owner uint32) mqi.RC {
+	if cfg := q.cfg.Load(); cfg.streamQ != "" {
+		return m.enqueueStreamed(u, q, cfg, head, body, owner)
+	}
+	return m.enqueueAlone(u, q, head, body, owner)
+}
+
+func (m *Manager) enqueueAlone(u *uow, q *Queue, head *msgHead, body []byte, owner uint32) mqi.RC {
+	now := m.opt.Clock.Now()
 	n := newMsg{prio: min(head.deliver, 9), mid: hashID(&head.md.MsgID), cid: hashID(&head.md.CorrelID), size: len(body),
 		expire: head.expire, pers: head.md.Persistence == mqi.MQPER_PERSISTENT, report: wantsReport(head.md.Report),
-		owner: owner, now: m.opt.Clock.Now()}
+		part: partOf(&head.md, len(body)), owner: owner, now: now}
 	slot, seq, rc := q.reserve(&n)
 	if rc != 0 {
 		m.afterRefusal(u, q, &n)

@@ -17,6 +17,9 @@ const acctUnixNumericID = 6
 const mfKnown = mqi.MQMF_SEGMENTATION_ALLOWED | mqi.MQMF_SEGMENT | mqi.MQMF_LAST_SEGMENT | mqi.MQMF_MSG_IN_GROUP |
 	mqi.MQMF_LAST_MSG_IN_GROUP
 
+// maxOffset is the highest MQMD.Offset, and where a logical message ends at the latest.
+const maxOffset = 999999999
+
 // checkPutMD checks a message descriptor for a put. It corrects what only earns a warning.
 func checkPutMD(md *mqi.MD) (warn, fail mqi.RC) {
 	switch t := md.MsgType; {
@@ -49,9 +52,6 @@ func checkPutMD(md *mqi.MD) (warn, fail mqi.RC) {
 	default:
 		return 0, mqi.MQRC_PERSISTENCE_ERROR
 	}
-	if rc := checkV2(md); rc != 0 {
-		return 0, rc
-	}
 	if md.ReplyToQ == "" && (md.MsgType == mqi.MQMT_REQUEST || md.Report&(mqi.MQRO_EXCEPTION|mqi.MQRO_EXPIRATION|
 		mqi.MQRO_COA|mqi.MQRO_COD|mqi.MQRO_PAN|mqi.MQRO_NAN|mqi.MQRO_ACTIVITY) != 0) {
 		return 0, mqi.MQRC_MISSING_REPLY_TO_Q
@@ -78,8 +78,8 @@ func checkReport(r int32) (warn, fail mqi.RC) {
 	return mqi.MQRC_UNKNOWN_REPORT_OPTION, 0
 }
 
-// checkV2 checks the fields of version 2.
-func checkV2(md *mqi.MD) mqi.RC {
+// checkV2 checks the fields of version 2 for a message of n bytes.
+func checkV2(md *mqi.MD, n int) mqi.RC {
 	if md.Version < 2 {
 		return 0
 	}
@@ -88,10 +88,14 @@ func checkV2(md *mqi.MD) mqi.RC {
 		return mqi.MQRC_MSG_FLAGS_ERROR
 	case md.MsgSeqNumber < 1 || md.MsgSeqNumber > 999999999:
 		return mqi.MQRC_MSG_SEQ_NUMBER_ERROR
-	case md.Offset < 0 || md.Offset > 999999999:
+	case md.Offset < 0 || md.Offset > maxOffset:
 		return mqi.MQRC_OFFSET_ERROR
-	case md.OriginalLength < -1:
+	case md.OriginalLength < -1, md.MsgType == mqi.MQMT_REPORT && md.MsgFlags&segmentFlags != 0 && md.OriginalLength == 0:
 		return mqi.MQRC_ORIGINAL_LENGTH_ERROR
+	case n == 0 && md.MsgFlags&segmentFlags == mqi.MQMF_SEGMENT:
+		return mqi.MQRC_SEGMENT_LENGTH_ZERO
+	case md.MsgFlags&segmentFlags != 0 && int64(md.Offset)+int64(n) > maxOffset:
+		return mqi.MQRC_OFFSET_ERROR
 	}
 	return 0
 }

@@ -35,6 +35,7 @@ type Queue struct {
 	excl    bool
 	cursors map[uint32][]*handle
 	coop    map[uint32]coopMark
+	parts   parts
 	dead    bool  // deleted: handles answer 2052
 	soonest int64 // earliest expiry of any message, 0 when none expires (Unix milliseconds)
 
@@ -99,6 +100,7 @@ type newMsg struct {
 	expire   int64
 	pers     bool
 	report   bool
+	part     *part
 	owner    uint32
 	now      time.Time
 	fx       outcome // set by reserve
@@ -131,6 +133,9 @@ func (q *Queue) reserve(n *newMsg) (slot uint32, seq store.Seq, rc mqi.RC) {
 		e.flags |= fReport
 	}
 	slot = q.link(&e)
+	if n.part != nil {
+		q.parts.add(slot, n.part)
+	}
 	q.uncom++
 	n.fx = q.arrived(&e, cfg, n.now)
 	return slot, seq, 0
@@ -175,6 +180,9 @@ func (q *Queue) unlink(slot uint32) {
 	}
 	if e.flags&fCoop != 0 {
 		delete(q.coop, slot)
+	}
+	if q.parts.bySlot != nil {
+		q.parts.remove(slot)
 	}
 	l := &q.lists[e.prio]
 	if e.flags&fGot == 0 {

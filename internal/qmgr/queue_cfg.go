@@ -19,6 +19,9 @@ type queueCfg struct {
 	deftype      string
 	xmitq        bool
 	npmHigh      bool
+	propCtl      string
+	streamQ      string // STREAMQ, with STRMQOS(MUSTDUP) in mustDup
+	mustDup      bool
 	watch        watchCfg
 }
 
@@ -36,6 +39,9 @@ func parseQueueCfg(d *Def) *queueCfg {
 		deftype:      d.Get("DEFTYPE"),
 		xmitq:        d.Get("USAGE") == "XMITQ",
 		npmHigh:      d.Get("NPMCLASS") == "HIGH",
+		propCtl:      d.Get("PROPCTL"),
+		streamQ:      d.Get("STREAMQ"),
+		mustDup:      d.Get("STRMQOS") == "MUSTDUP",
 		watch:        parseWatchCfg(d),
 	}
 }

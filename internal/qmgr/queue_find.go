@@ -19,19 +19,26 @@ type match struct {
 	unmarked              bool               // MQGMO_UNMARKED_BROWSE_MSG
 	logical               *groupPos          // MQGMO_LOGICAL_ORDER: the handle's place
 	whole                 bool               // MQGMO_ALL_MSGS_AVAILABLE: the first of a group only when all of it is there
+	wholeMsg              bool               // MQGMO_ALL_SEGMENTS_AVAILABLE: a segment only when all of them are there
+	complete              bool               // MQGMO_COMPLETE_MSG: the first of the segments stands for all
 	sel                   *selector.Selector // of the handle; nil selects all
 }
 
-// plain reports whether index entries alone answer the match (but for a collision of hashes).
-func (t *match) plain() bool {
-	return !t.byGroup && !t.bySeq && !t.byOffset && !t.unmarked && !t.byToken && t.sel == nil && t.logical == nil && !t.whole
+// plain reports whether identifiers alone answer the match: a waiter can then be given the message that comes.
+func (t *match) plain() bool { return t.sure() && !t.unmarked && !t.byToken && !t.placed() }
+
+// placed reports whether the match asks for the place in a group or logical message.
+func (t *match) placed() bool {
+	return t.byGroup || t.bySeq || t.byOffset || t.logical != nil || t.whole || t.wholeMsg || t.complete
 }
 
-// accepts checks the message's own descriptor.
+// sure reports whether what the queue has in memory answers the match, but for a collision of hashes. Else the message must be
+// looked into before it is claimed.
+func (t *match) sure() bool { return t.sel == nil }
+
+// accepts checks what the queue has only hashes of.
 func (t *match) accepts(md *mqi.MD) bool {
-	return (!t.byMsg || t.msgID == md.MsgID) && (!t.byCor || t.corID == md.CorrelID) &&
-		(!t.byGroup || t.groupID == md.GroupID) && (!t.bySeq || t.seqNo == md.MsgSeqNumber) &&
-		(!t.byOffset || t.offset == md.Offset) && (t.logical == nil || t.logical.next(md))
+	return (!t.byMsg || t.msgID == md.MsgID) && (!t.byCor || t.corID == md.CorrelID)
 }
 
 // search is one look through a queue for the next message that fits.
@@ -131,7 +138,7 @@ func (q *Queue) fits(s *search, slot uint32) bool {
 	if e.flags&fLocked != 0 && (s.get || s.lock) && e.owner != s.h.id {
 		return false
 	}
-	return !t.unmarked || !q.marked(s.h, slot, s.now)
+	return (!t.unmarked || !q.marked(s.h, slot, s.now)) && q.placeFits(s, slot)
 }
 
 // condemn claims an expired message and lists it for discard.

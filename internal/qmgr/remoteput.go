@@ -1,8 +1,6 @@
 package qmgr
 
 import (
-	"strings"
-
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/xmitq"
 )
@@ -31,35 +29,16 @@ func (m *Manager) propsToData(h *msgHead, body []byte) []byte {
 	if len(h.props) == 0 {
 		return body
 	}
-	md := &h.md
-	f := mqi.RFH2{Encoding: md.Encoding, CodedCharSetID: md.CodedCharSetID, Format: md.Format, NameValueCCSID: 1208,
-		Folders: foldersOf(string(h.props))}
-	b, err := f.Append(nil, mqi.NativeCoding(m.ccsid()))
+	props, err := mqi.DecodeProps(h.props)
+	if err == nil {
+		body, err = mqi.JoinProps(&h.md, body, props)
+	}
 	if err != nil { // a CCSID no header can be written in: the data stays as it is
 		m.opt.Log.Warn().Err(err).Str("qmgr", m.opt.Name).Msg("properties are not sent with a message")
 		return body
 	}
-	md.Encoding, md.CodedCharSetID, md.Format = mqi.MQENC_NATIVE, m.ccsid(), mqi.MQFMT_RF_HEADER_2
 	h.props = nil
-	return append(b, body...)
-}
-
-// foldersOf cuts a row of folders, "<a>…</a><b>…</b>", into single ones.
-func foldersOf(s string) []string {
-	var out []string
-	for s != "" {
-		end := -1
-		if i := strings.IndexAny(s, " >"); i > 1 {
-			if j := strings.Index(s, "</"+s[1:i]+">"); j >= 0 {
-				end = j + len("</"+s[1:i]+">")
-			}
-		}
-		if end < 0 {
-			return append(out, s)
-		}
-		out, s = append(out, s[:end]), strings.TrimLeft(s[end:], " ")
-	}
-	return out
+	return body
 }
 
 // deadLetter puts a dead-letter header in front of a message.

@@ -102,7 +102,10 @@ func (q *Queue) load(l *store.Live, h *msgHead) {
 	if wantsReport(h.md.Report) {
 		e.flags |= fReport
 	}
-	q.link(&e)
+	slot := q.link(&e)
+	if p := partOf(&h.md, int(l.BodyLen)); p != nil {
+		q.parts.add(slot, p)
+	}
 	if l.S >= q.nextSeq {
 		q.nextSeq = l.S + 1
 	}

@@ -18,7 +18,10 @@ type uow struct {
 	gets []getRef
 	n    int // messages that count against MAXUMSGS
 	born time.Time
-	skip int // 1 + place in gets of the message with MARK_SKIP_BACKOUT
+	skip int // 1 + place in gets of the message with MARK_SKIP_BACKOUT, skipN parts of it
+
+	skipN  int
+	places map[*groupPos]groupPos // of handles in logical order, as they were before the unit
 
 	quiet bool      // the queue manager's own event messages: they cause no events
 	fired []*firing // trigger messages that are put when the unit ends
@@ -130,7 +133,11 @@ func (c *Conn) commitWork() error {
 	if u == nil {
 		return nil
 	}
-	return c.m.commit(u)
+	err := c.m.commit(u)
+	if err != nil {
+		u.forgetPlaces()
+	}
+	return err
 }
 
 func (c *Conn) backoutWork() {
@@ -144,6 +151,24 @@ func (c *Conn) backoutWork() {
 		c.mu.Unlock()
 	}
 	c.m.undo(u)
+	u.forgetPlaces()
+}
+
+// remember notes a handle's place in logical order when the unit first moves it.
+func (u *uow) remember(g *groupPos) {
+	if u.places == nil {
+		u.places = map[*groupPos]groupPos{}
+	}
+	if _, there := u.places[g]; !there {
+		u.places[g] = *g
+	}
+}
+
+// forgetPlaces takes the handles of a unit that was backed out back to where they were.
+func (u *uow) forgetPlaces() {
+	for g, before := range u.places {
+		*g = before
+	}
 }
 
 // splitSkipped moves the message got with MARK_SKIP_BACKOUT to a unit of work of its own.
@@ -151,10 +176,12 @@ func (u *uow) splitSkipped() *uow {
 	if u.skip == 0 {
 		return nil
 	}
-	i := u.skip - 1
-	kept := &uow{n: 1, born: u.born}
-	kept.get(u.gets[i])
-	u.gets = append(u.gets[:i], u.gets[i+1:]...)
+	i, end := u.skip-1, u.skip-1+u.skipN
+	kept := &uow{n: u.skipN, born: u.born}
+	for _, g := range u.gets[i:end] {
+		kept.get(g)
+	}
+	u.gets = append(u.gets[:i], u.gets[end:]...)
 	return kept
 }
 

@@ -1,0 +1,316 @@
+package qmgr
+
+import (
+	"errors"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// The second half of MQGET: a message that was chosen is read, looked into, taken and given to the caller.
+
+// readMsg is a message that was read: of several segments the first one's head, and all of their data.
+type readMsg struct {
+	head *msgHead
+	recs []store.Rec // of each part
+	body []byte
+	warn mqi.RC
+	one  [1]store.Rec
+}
+
+// fetch reads the chosen message and takes it. again means that it turned out not to be the one.
+func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
+	msg, err := g.read(f)
+	switch {
+	case errors.Is(err, store.ErrNotFound) && !f.claimed && !g.still(f): // gone in the meantime
+		return nil, 0, true, nil
+	case err != nil:
+		g.giveUp(f)
+		if errors.Is(err, errHead) {
+			return nil, 0, false, mqi.Wrap("MQGET", g.h.name, mqi.MQRC_OBJECT_DAMAGED, err)
+		}
+		return nil, 0, false, storeReason("MQGET", g.h.name, err)
+	case !g.match.accepts(&msg.head.md) || !g.match.selects(msg.head, msg.body):
+		g.missed, g.missedSlot = place{prio: f.e.prio, seq: f.e.seq, set: true}, f.slot
+		g.giveUp(f)
+		return nil, 0, true, nil
+	}
+	out := g.shape(msg.head, msg.body)
+	fits := !g.tooSmall(len(out.data))
+	switch {
+	case !fits:
+		g.leave(f)
+	case !g.browse && !f.claimed && !g.claimNow(f), g.browse && !g.moveNow(f):
+		return nil, 0, true, nil // somebody else was faster
+	}
+	if fits && !g.browse {
+		if err := g.take(f, msg); err != nil {
+			return nil, 0, false, err
+		}
+	}
+	warn := g.moveOn(msg, fits)
+	data, n, err = g.deliver(f, msg, out)
+	if err == nil && warn != 0 {
+		err = mqi.Warn("MQGET", g.h.name, warn)
+	}
+	return data, n, false, err
+}
+
+// read reads all parts of a message.
+func (g *getting) read(f *found) (*readMsg, error) {
+	msg := &readMsg{}
+	msg.recs = msg.one[:0]
+	for i, x := range f.all() {
+		rec, err := g.c.m.opt.Store.Read(g.q.qid, x.e.seq, x.e.loc)
+		if err != nil {
+			return nil, err
+		}
+		head, err := decodeHead(rec.Head)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			msg.head, msg.body = head, rec.Body
+		} else if msg.warn = unlike(&msg.head.md, &head.md); msg.warn != 0 {
+			g.cutOff(f, i)
+			break
+		} else {
+			if i == 1 {
+				msg.body = append(make([]byte, 0, f.size()), msg.body...)
+			}
+			msg.body = append(msg.body, rec.Body...)
+		}
+		msg.recs = append(msg.recs, rec)
+	}
+	if msg.warn == 0 && g.match.complete { // a whole logical message is no segment
+		msg.head.md.MsgFlags &^= segmentFlags
+	}
+	return msg, nil
+}
+
+// unlike is the reason why a segment cannot be joined to the first one.
+func unlike(first, md *mqi.MD) mqi.RC {
+	switch {
+	case first.CodedCharSetID != md.CodedCharSetID:
+		return mqi.MQRC_INCONSISTENT_CCSIDS
+	case first.Encoding != md.Encoding:
+		return mqi.MQRC_INCONSISTENT_ENCODINGS
+	}
+	return 0
+}
+
+// cutOff gives back the segments from the nth on: those before are what the getter gets.
+func (g *getting) cutOff(f *found, n int) {
+	rest := f.more[n-1:]
+	f.more = f.more[:n-1]
+	if !f.claimed {
+		return
+	}
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	for _, x := range rest {
+		g.q.unclaim(x.slot)
+	}
+}
+
+// still reports whether the message is where it was found.
+func (g *getting) still(f *found) bool {
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	for _, x := range f.all() {
+		if !g.q.slab.valid(x.slot, x.e.seq) || g.q.slab.at(x.slot).flags&hidden != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// claimNow claims a message that has been looked into, unless it went to somebody else meanwhile.
+func (g *getting) claimNow(f *found) bool {
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	for _, x := range f.all() {
+		if !g.q.slab.valid(x.slot, x.e.seq) {
+			return false
+		}
+		e := g.q.slab.at(x.slot)
+		if e.flags&hidden != 0 || e.flags&fLocked != 0 && e.owner != g.h.id {
+			return false
+		}
+	}
+	g.q.claimAll(f)
+	return true
+}
+
+// moveNow puts the cursor on a message that has been looked into, with the lock and marks that were asked for, unless it
+// went to somebody else meanwhile.
+func (g *getting) moveNow(f *found) bool {
+	q, o := g.q, g.gmo.Options
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.slab.valid(f.slot, f.e.seq) {
+		return false
+	}
+	e := q.slab.at(f.slot)
+	if e.flags&hidden != 0 || o&mqi.MQGMO_LOCK != 0 && e.flags&fLocked != 0 && e.owner != g.h.id ||
+		g.match.unmarked && q.marked(g.h, f.slot, g.c.m.opt.Clock.Now().UnixMilli()) {
+		return false
+	}
+	g.h.moveTo(q, f.slot, o, g.markUntil)
+	return true
+}
+
+// leave lets a message stay that does not fit. A browse of the first then stands before it.
+func (g *getting) leave(f *found) {
+	g.giveUp(f)
+	if g.browse && g.gmo.Options&mqi.MQGMO_BROWSE_FIRST != 0 {
+		g.q.mu.Lock()
+		g.q.setCursor(g.h, cursor{})
+		g.q.mu.Unlock()
+	}
+}
+
+// giveUp returns a message that was claimed in vain.
+func (g *getting) giveUp(f *found) {
+	if !f.claimed {
+		return
+	}
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	for _, x := range f.all() {
+		g.q.unclaim(x.slot)
+		g.seen++ // the message served just now is no news
+	}
+	f.claimed = false
+}
+
+// take removes the message, in the connection's unit of work or durably at once.
+func (g *getting) take(f *found, msg *readMsg) error {
+	parts := f.all()
+	head := msg.head
+	inWork := g.inWork(f.e.flags&fPersistent != 0)
+	reports := g.c.m.deliveryReports(head, msg.body)
+	n := len(parts) + len(reports)
+	u := &uow{}
+	if inWork {
+		if rc := g.c.room(n); rc != 0 {
+			g.giveUp(f)
+			return mqi.E("MQGET", g.h.name, rc)
+		}
+		u = g.c.begun()
+		u.n += n
+	} else if len(parts) > 1 && f.e.flags&fPersistent != 0 && g.c.work != nil {
+		g.giveUp(f) // persistent segments need a unit of work of their own
+		return mqi.E("MQGET", g.h.name, mqi.MQRC_UOW_NOT_AVAILABLE)
+	}
+	now := g.c.m.opt.Clock.Now()
+	g.q.mu.Lock()
+	for _, x := range parts {
+		g.q.take(x.slot, g.c.num)
+	}
+	g.q.stats.get(now, head.putNanos)
+	fx := g.q.departed(now)
+	g.q.mu.Unlock()
+	g.c.m.afterGet(g.q, &fx)
+	for i, x := range parts {
+		h := head
+		if i > 0 {
+			var err error
+			if h, err = decodeHead(msg.recs[i].Head); err != nil {
+				h = head // read a moment ago: it can be read
+			}
+		}
+		u.get(getRef{q: g.q, slot: x.slot, seq: x.e.seq, pers: x.e.flags&fPersistent != 0, head: msg.recs[i].Head,
+			back: h.md.BackoutCount})
+	}
+	for _, r := range reports {
+		g.c.m.sendReport(u, r)
+	}
+	if inWork {
+		if g.gmo.Options&mqi.MQGMO_MARK_SKIP_BACKOUT != 0 {
+			u.skip, u.skipN = len(u.gets)-len(parts)+1, len(parts)
+		}
+		return nil
+	}
+	return storeReason("MQGET", g.h.name, g.c.m.commit(u))
+}
+
+// moveOn moves the handle's place in logical order behind the message. It returns a warning when the message was not got in
+// the order that was begun.
+func (g *getting) moveOn(msg *readMsg, fits bool) mqi.RC {
+	l := g.match.logical
+	if l == nil {
+		switch {
+		case msg.warn != 0:
+			return msg.warn
+		case g.browse:
+			return g.h.browseGroup.unfinished()
+		}
+		return g.h.getGroup.unfinished()
+	}
+	if !fits {
+		return msg.warn
+	}
+	md := &msg.head.md
+	sync := g.inWork(md.Persistence == mqi.MQPER_PERSISTENT)
+	if sync && !g.browse {
+		g.c.begun().remember(l)
+	}
+	p := part{group: md.GroupID, seq: md.MsgSeqNumber, offset: md.Offset, flags: md.MsgFlags, size: int32(len(msg.body))}
+	l.got(&p, md.Persistence, sync)
+	return msg.warn
+}
+
+// deliver fills what the caller gets.
+func (g *getting) deliver(f *found, msg *readMsg, out *shaped) ([]byte, int, error) {
+	*g.md = out.md
+	if g.h.opts&mqi.MQOO_SAVE_ALL_CONTEXT != 0 {
+		g.h.saved = &savedContext{md: msg.head.md, valid: !g.browse}
+	}
+	body := out.data
+	g.fillGMO(f, msg.head, len(body))
+	if len(body) > g.max {
+		if g.tooSmall(len(body)) {
+			return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
+		}
+		out.keep()
+		return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_ACCEPTED)
+	}
+	out.keep()
+	if g.gmo.Options&mqi.MQGMO_CONVERT != 0 {
+		out, rc := mqi.Convert(g.md, body, mqi.Coding{Encoding: g.wantEncoding, CCSID: g.wantCCSID}, g.max)
+		if rc != 0 {
+			return out, len(out), mqi.Warn("MQGET", g.h.name, rc)
+		}
+		body = out
+	}
+	return body, len(body), nil
+}
+
+func (g *getting) fillGMO(f *found, head *msgHead, n int) {
+	gmo, flags := g.gmo, head.md.MsgFlags
+	gmo.ResolvedQName = g.q.obj.Name
+	if gmo.Version >= 2 {
+		gmo.GroupStatus, gmo.SegmentStatus, gmo.Segmentation = mqi.MQGS_NOT_IN_GROUP, mqi.MQSS_NOT_A_SEGMENT,
+			mqi.MQSEG_INHIBITED
+		switch {
+		case flags&mqi.MQMF_LAST_MSG_IN_GROUP != 0:
+			gmo.GroupStatus = mqi.MQGS_LAST_MSG_IN_GROUP
+		case flags&mqi.MQMF_MSG_IN_GROUP != 0:
+			gmo.GroupStatus = mqi.MQGS_MSG_IN_GROUP
+		}
+		switch {
+		case flags&mqi.MQMF_LAST_SEGMENT != 0:
+			gmo.SegmentStatus = mqi.MQSS_LAST_SEGMENT
+		case flags&mqi.MQMF_SEGMENT != 0:
+			gmo.SegmentStatus = mqi.MQSS_SEGMENT
+		}
+		if flags&mqi.MQMF_SEGMENTATION_ALLOWED != 0 {
+			gmo.Segmentation = mqi.MQSEG_ALLOWED
+		}
+	}
+	if gmo.Version >= 3 {
+		gmo.MsgToken = makeToken(g.q.qid, f.slot, f.e.seq)
+		gmo.ReturnedLength = int32(min(n, g.max))
+	}
+}
