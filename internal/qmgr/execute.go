@@ -205,6 +205,9 @@ func (x *exec) success(inserts ...string) *attr.Reply {
 	if x.c.Spec != nil {
 		id = x.c.Spec.Success
 	}
+	for i := range inserts {
+		inserts[i] = shownSub(inserts[i])
+	}
 	return done(id, inserts...)
 }
 

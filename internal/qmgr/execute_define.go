@@ -88,6 +88,9 @@ func (m *Manager) putObject(u *unit, o *Object, d *Def) {
 	var id store.QID
 	fresh := false
 	record := d.Get("DEFTYPE") != "TEMPDYN" || d.Kind != "QLOCAL" // a temporary queue is gone with the manager
+	if o.Class == ClassSub && d.Get("DURABLE") == "NO" {
+		record = false // it ends with its application
+	}
 	switch {
 	case o.Queue != nil:
 		id = o.qid()

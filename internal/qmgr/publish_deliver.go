@@ -112,6 +112,9 @@ func (m *Manager) fanOut(u *uow, p *publication, subs []*pubsub.Sub) mqi.RC {
 			u.sent = append(u.sent, s)
 			continue
 		}
+		if s.Owner.(*subState).gone.Load() {
+			continue // it ended while its copy was made
+		}
 		if p.rule == "ALL" || p.rule == "ALLDUR" && s.Durable {
 			m.opt.Log.Warn().Str("topic", p.topic).Str("sub", s.Name).Int32("rc", int32(rc)).
 				Msg("publication refused: a subscription that must have it cannot")

@@ -370,3 +370,36 @@ func sorted(s string) string {
 	}
 	return strings.Join(f, " ")
 }
+
+// Commands on subscriptions of applications: shown, altered, not deleted while they are held, never stored when they are
+// nondurable.
+func TestCommandsOnAPISubs(t *testing.T) {
+	r := newPSBoltRig(t)
+	_, s := r.managed(r.c, "api", 0)
+	id := r.field("DISPLAY SUB(*) WHERE(SUBTYPE EQ API)", "SUBID")
+	if got := r.show("DISPLAY SUB(*) SUBID DURABLE WHERE(DURABLE EQ NO)"); len(got) != 1 || !strings.Contains(got[0], "SUB( )") {
+		t.Errorf("DISPLAY SUB: %q", got)
+	}
+	rep := r.ok("ALTER SUB SUBID(" + id + ") USERDATA('by command')")
+	if strings.Contains(replyText(rep), "\x00") {
+		t.Errorf("%q", replyText(rep))
+	}
+	if rep = r.refuse("AMQ8142E", "DELETE SUB SUBID("+id+")"); strings.Contains(replyText(rep), "\x00") {
+		t.Errorf("%q", replyText(rep))
+	}
+	if got := r.show("DISPLAY CONN(*) TYPE(HANDLE) TOPICSTR SUBID WHERE(TOPICSTR EQ 'api')"); len(got) != 1 || !strings.Contains(got[0], id) {
+		t.Errorf("DISPLAY CONN: %q", got)
+	}
+	r.m.opt.Store.Range(store.TableSubs, nil, nil, func(k, _ []byte) error {
+		if strings.Contains(string(k), id) {
+			t.Errorf("the nondurable subscription is stored: %q", k)
+		}
+		return nil
+	})
+	r.close(r.c, s, 0)
+	var out strings.Builder
+	r.managed(r.c, "api", 0, named("EXPORTED?"))
+	if err := r.m.Export(&out, ExportOptions{All: true}); err != nil || strings.Contains(out.String(), "EXPORTED?") {
+		t.Errorf("export has a nondurable subscription (%v)", err)
+	}
+}

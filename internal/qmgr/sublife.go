@@ -23,6 +23,7 @@ type subState struct {
 	obj  *Object
 	born uint64 // its number, in the order in which subscriptions are made
 	cfg  atomic.Pointer[subCfg]
+	gone atomic.Bool // it has left the topic tree
 }
 
 // subCfg is what a publication asks of a subscription, parsed once per definition.
@@ -181,6 +182,7 @@ func (m *Manager) subChanged(o *Object, d *Def, fresh bool) {
 func (m *Manager) subGone(o *Object, _ *Def) {
 	m.topics.ends.set(o, time.Time{})
 	if s := o.sub.Swap(nil); s != nil {
+		s.Owner.(*subState).gone.Store(true)
 		m.topics.tree.Unsubscribe(s)
 	}
 }
@@ -292,3 +294,9 @@ func subUser(s *pubsub.Sub) string {
 	}
 	return s.User
 }
+
+// unnamed begins the registry's name of a subscription that has none; its SUBID follows.
+const unnamed = "\x00"
+
+// shownSub is a subscription's name for messages: its SUBID when it has none.
+func shownSub(name string) string { return strings.TrimPrefix(name, unnamed) }

@@ -253,7 +253,7 @@ func (m *Manager) fullTopic(d *Def) (string, error) {
 // checkDeleteSub refuses the deletion of a subscription that an application holds.
 func (x *exec) checkDeleteSub(_ *unit, o *Object) *attr.Reply {
 	if s := o.sub.Load(); s != nil && s.Conn() != "" {
-		return failed(mqi.MQRC_SUBSCRIPTION_IN_USE, msgInUse, o.Name)
+		return failed(mqi.MQRC_SUBSCRIPTION_IN_USE, msgInUse, shownSub(o.Name))
 	}
 	return nil
 }

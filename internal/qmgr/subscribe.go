@@ -62,7 +62,7 @@ func (c *Conn) Subscribe(ctx context.Context, sd *mqi.SD, hobj Handle) (queue, h
 	}
 	id, name := c.m.newSubID(), strings.TrimRight(sd.SubName, " \x00")
 	if name == "" {
-		name = "\x00" + id // nobody can name it: it is known by its SUBID
+		name = unnamed + id // nobody can name it: it is known by its SUBID
 	}
 	objs, err := c.m.latch(ctx, s.p, key{ClassSub, name})
 	if err != nil {
