@@ -2,16 +2,13 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"sort"
 	"sync"
-	"time"
 
 	"github.com/rs/zerolog"
 
-	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
@@ -21,29 +18,31 @@ type Bound struct {
 	Address string `json:"address"`
 }
 
-// acceptPause is the wait after an accept that failed, so that a process out of descriptors does not spin.
-const acceptPause = 50 * time.Millisecond
-
 // listeners implements qmgr.ListenerHost. A port is bound at once, so that a port in use is known at START LISTENER;
 // connections are taken only after open was called, when the start-up scripts have run.
 type listeners struct {
 	group *obs.Group
 	log   *zerolog.Logger
 	act   *activation
-	clk   clock.Clock
 	gate  chan struct{}
 	once  sync.Once
+	serve func(ctx context.Context, name string, l net.Listener) error // set by open
 
 	mu  sync.Mutex
 	all map[string]net.Listener
 }
 
-func newListeners(g *obs.Group, log *zerolog.Logger, act *activation, clk clock.Clock) *listeners {
-	return &listeners{group: g, log: log, act: act, clk: clk, gate: make(chan struct{}), all: map[string]net.Listener{}}
+func newListeners(g *obs.Group, log *zerolog.Logger, act *activation) *listeners {
+	return &listeners{group: g, log: log, act: act, gate: make(chan struct{}), all: map[string]net.Listener{}}
 }
 
-// open lets connections in.
-func (h *listeners) open() { h.once.Do(func() { close(h.gate) }) }
+// open lets connections in, to be served by fn.
+func (h *listeners) open(fn func(ctx context.Context, name string, l net.Listener) error) {
+	h.once.Do(func() {
+		h.serve = fn
+		close(h.gate)
+	})
+}
 
 // Start binds addr.
 func (h *listeners) Start(name, addr string, backlog int) (string, error) {
@@ -69,7 +68,7 @@ func (h *listeners) Start(name, addr string, backlog int) (string, error) {
 	return bound, nil
 }
 
-// accept closes what comes in, with a log line, as long as there is no client protocol.
+// accept serves what comes in, once the gate is open.
 func (h *listeners) accept(ctx context.Context, name string, l net.Listener) error {
 	stop := context.AfterFunc(ctx, func() { l.Close() })
 	defer stop()
@@ -78,24 +77,7 @@ func (h *listeners) accept(ctx context.Context, name string, l net.Listener) err
 	case <-ctx.Done():
 		return nil
 	}
-	for {
-		c, err := l.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			return nil
-		}
-		if err != nil {
-			h.log.Warn().Str("listener", name).Err(err).Msg("accept failed")
-			select {
-			case <-ctx.Done():
-				return nil
-			case <-h.clk.After(acceptPause):
-			}
-			continue
-		}
-		h.log.Warn().Str(obs.FieldAMQ, "AMQ9209E").Str("listener", name).Stringer("peer", c.RemoteAddr()).
-			Msgf("connection from %s closed: this version has no client or channel protocol yet", c.RemoteAddr())
-		c.Close()
-	}
+	return h.serve(ctx, name, l)
 }
 
 // Stop closes the port.

@@ -37,6 +37,7 @@ type daemon struct {
 
 	group     *obs.Group
 	listeners *listeners
+	clients   *clients
 	services  *services
 	store     store.Store
 	qm        *qmgr.Manager
@@ -105,7 +106,7 @@ func (d *daemon) start(ctx context.Context) error {
 		d.log.Warn().Str(obs.FieldAMQ, "AMQ7090W").Msg(w)
 	}
 	d.group = obs.NewGroup(context.WithoutCancel(ctx), d.log)
-	d.listeners = newListeners(d.group, d.log, d.act, d.clk)
+	d.listeners = newListeners(d.group, d.log, d.act)
 	d.services = newServices(d.log, d.opt.Name, d.dir)
 	so := storeOptions(d.dir, cfg)
 	if d.opt.FS != nil {
@@ -166,7 +167,8 @@ func (d *daemon) openDoors() error {
 			return err
 		}
 	}
-	d.listeners.open()
+	d.clients = newClients(d.qm, d.log, d.clk)
+	d.listeners.open(d.clients.serve)
 	return nil
 }
 
