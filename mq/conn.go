@@ -1,0 +1,268 @@
+package mq
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// Options of Connect. Addr and Channel are required.
+type Options struct {
+	Addr         string // host:port of the listener
+	Channel      string // a server-connection channel
+	QueueManager string // blank, or *anything: whatever the channel reaches
+
+	// User and Password are checked by the queue manager if it asks for them. Without TLS the password crosses the network
+	// readable. A blank User is that of the process, which proves nothing.
+	User     string
+	Password string
+
+	// TLS makes the connection one of TLS. ServerName defaults to the host of Addr.
+	TLS *tls.Config
+
+	ApplName     string        // shown by DISPLAY CONN and in messages; blank: the program's name
+	Heartbeat    time.Duration // longest silence before the other end is asked; 0: what the channel says
+	MaxMsgLength int           // of this connection; 0: what the channel allows, up to 100 MiB
+
+	// Dial replaces the dialer, for proxies and tests.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+}
+
+// handshakeTime bounds the time to connect when the context does not.
+const handshakeTime = 30 * time.Second
+
+// Conn is a connection to a queue manager.
+type Conn struct {
+	link
+	qmgr string // its name
+	id   mqi.ID
+
+	verb chan struct{} // holds one token; whoever has it runs a verb
+	req  uint32        // request number of the last call; with the token
+}
+
+// Connect connects to a queue manager. ctx bounds only the attempt.
+func Connect(ctx context.Context, o Options) (*Conn, error) {
+	if _, has := ctx.Deadline(); !has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, handshakeTime)
+		defer cancel()
+	}
+	nc, err := dial(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{verb: make(chan struct{}, 1)}
+	c.verb <- struct{}{}
+	c.link.init(nc)
+	stop := context.AfterFunc(ctx, func() { nc.Close() })
+	err = c.handshake(&o)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		nc.Close()
+		return nil, c.explain("MQCONN", o.QueueManager, ctx, err)
+	}
+	c.start()
+	if err := c.connect(ctx, &o); err != nil {
+		c.close(errClosed)
+		return nil, err
+	}
+	return c, nil
+}
+
+func dial(ctx context.Context, o *Options) (net.Conn, error) {
+	d := o.Dial
+	if d == nil {
+		d = (&net.Dialer{}).DialContext
+	}
+	nc, err := d(ctx, "tcp", o.Addr)
+	if err != nil {
+		return nil, fail("MQCONN", o.Addr, HostNotAvailable, err)
+	}
+	if o.TLS == nil {
+		return nc, nil
+	}
+	cfg := o.TLS
+	if cfg.ServerName == "" && !cfg.InsecureSkipVerify {
+		cfg = cfg.Clone()
+		cfg.ServerName, _, _ = net.SplitHostPort(o.Addr)
+	}
+	t := tls.Client(nc, cfg)
+	if err := t.HandshakeContext(ctx); err != nil {
+		nc.Close()
+		return nil, fail("MQCONN", o.Addr, SSLInitialization, err)
+	}
+	return t, nil
+}
+
+// connect sends the credentials and MQCONN.
+func (c *Conn) connect(ctx context.Context, o *Options) error {
+	name := osUser()
+	short := strings.ToUpper(name)
+	if err := c.send(wire.UserIDData, 0, 0, &wire.UserID{User: short[:min(len(short), 12)], LongUser: name}, true); err != nil {
+		return fail("MQCONN", o.QueueManager, ConnectionBroken, err)
+	}
+	if o.User != "" {
+		if _, err := c.roundTrip(ctx, "MQCONN", o.User, wire.ConAuthInfo, 0, &wire.ConAuth{AuthType: authUserPassword, User: o.User,
+			Password: o.Password}); err != nil {
+			return err
+		}
+	}
+	appl := o.ApplName
+	if appl == "" {
+		appl = filepath.Base(os.Args[0])
+	}
+	r, err := c.roundTrip(ctx, "MQCONN", o.QueueManager, wire.MQCONN, 0, &wire.Conn{QMgr: o.QueueManager, ApplName: appl,
+		ApplType: mqi.MQAT_UNIX, Version: 2})
+	if err != nil {
+		return err
+	}
+	b := r.body.(*wire.Conn)
+	c.qmgr = b.QMgr
+	copy(c.id[:], b.ConnTag[:])
+	return nil
+}
+
+// authUserPassword is MQCSP_AUTH_USER_ID_AND_PWD.
+const authUserPassword = 1
+
+func osUser() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return os.Getenv("USER")
+}
+
+// QueueManager is the name of the queue manager that was reached.
+func (c *Conn) QueueManager() string { return c.qmgr }
+
+// ID is the connection's identifier, as DISPLAY CONN shows it.
+func (c *Conn) ID() ID { return ID(c.id) }
+
+// Quiescing is closed when the queue manager or the channel asks its clients to end.
+func (c *Conn) Quiescing() <-chan struct{} { return c.quiescing }
+
+// Done is closed when the connection has ended, for whatever reason.
+func (c *Conn) Done() <-chan struct{} { return c.ended }
+
+// Commit commits the unit of work (MQCMIT): what was put and got with Syncpoint.
+func (c *Conn) Commit(ctx context.Context) error {
+	_, err := c.call(ctx, "MQCMIT", c.qmgr, wire.MQCMIT, 0, &wire.Empty{})
+	return err
+}
+
+// Backout undoes the unit of work (MQBACK).
+func (c *Conn) Backout(ctx context.Context) error {
+	_, err := c.call(ctx, "MQBACK", c.qmgr, wire.MQBACK, 0, &wire.Empty{})
+	return err
+}
+
+// Flush waits until all puts with Async have been served, and returns the first failure among those since the last Flush.
+func (c *Conn) Flush(ctx context.Context) error {
+	s := mqi.DefaultSTS()
+	r, err := c.call(ctx, "MQSTAT", c.qmgr, wire.MQSTAT, 0, &wire.Stat{Type: mqi.MQSTAT_TYPE_ASYNC_ERROR, STS: s})
+	if err != nil {
+		return err
+	}
+	st := r.body.(*wire.Stat).STS
+	if st.CompCode == mqi.CCOK {
+		return nil
+	}
+	name := st.ObjectName
+	if name == "" {
+		name = st.ResolvedObject
+	}
+	return &Error{Op: "MQPUT", Object: name, Code: CompletionCode(st.CompCode), Reason: Reason(st.Reason)}
+}
+
+// Disconnect ends the connection in order (MQDISC): the unit of work is committed. Afterwards, and after an error, the
+// connection is closed. A second call does nothing.
+func (c *Conn) Disconnect(ctx context.Context) error {
+	select {
+	case <-c.ended:
+		return nil
+	default:
+	}
+	_, err := c.call(ctx, "MQDISC", c.qmgr, wire.MQDISC, 0, &wire.Empty{})
+	if err == nil {
+		err = c.goodbye()
+	}
+	c.close(errClosed)
+	if errors.Is(err, errClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close drops the connection; the queue manager backs out the unit of work. It returns nil, for io.Closer.
+func (c *Conn) Close() error {
+	c.close(errClosed)
+	return nil
+}
+
+var errClosed = errors.New("the connection was closed")
+
+// lock takes the token of verbs.
+func (c *Conn) lock(ctx context.Context, op, object string) error {
+	select {
+	case <-c.verb:
+		return nil
+	default:
+	}
+	select {
+	case <-c.verb:
+		return nil
+	case <-c.ended:
+		return fail(op, object, ConnectionBroken, c.cause())
+	case <-ctx.Done():
+		return fail(op, object, unexpected, context.Cause(ctx))
+	}
+}
+
+func (c *Conn) unlock() { c.verb <- struct{}{} }
+
+// call runs one verb.
+func (c *Conn) call(ctx context.Context, op, object string, t wire.Type, hobj int32, b wire.Body) (reply, error) {
+	if err := c.lock(ctx, op, object); err != nil {
+		return reply{}, err
+	}
+	defer c.unlock()
+	return c.roundTrip(ctx, op, object, t, hobj, b)
+}
+
+// roundTrip sends a call and waits for its answer. A warning comes with the answer.
+func (c *Conn) roundTrip(ctx context.Context, op, object string, t wire.Type, hobj int32, b wire.Body) (reply, error) {
+	c.req++
+	if err := c.send(t, c.req, hobj, b, true); err != nil {
+		return reply{}, fail(op, object, ConnectionBroken, c.why(err))
+	}
+	select {
+	case r := <-c.replies:
+		return r, r.err(op, object)
+	case <-c.ended:
+		return reply{}, c.explain(op, object, ctx, c.cause())
+	case <-ctx.Done():
+		err := context.Cause(ctx)
+		c.close(err)
+		return reply{}, fail(op, object, ConnectionBroken, err)
+	}
+}
+
+// err is the error that the codes of a reply stand for.
+func (r *reply) err(op, object string) error {
+	if r.api.CompCode == 0 {
+		return nil
+	}
+	return &Error{Op: op, Object: object, Code: CompletionCode(r.api.CompCode), Reason: Reason(r.api.Reason)}
+}

@@ -1,0 +1,207 @@
+package mq
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// Forever waits until there is a message or the context ends.
+const Forever time.Duration = -1
+
+// GetOptions of a get or browse. The zero value takes the first message, outside syncpoint, and does not wait.
+type GetOptions struct {
+	Wait      time.Duration // for a message; Forever, or 0 for not at all
+	Syncpoint bool          // part of the unit of work
+
+	// Zero identifiers match every message.
+	MsgID    ID
+	CorrelID ID
+	GroupID  ID
+
+	// MaxLength is the longest body that is wanted, 0 for any. A longer message stays on its queue, with reason
+	// TruncatedFailed, unless Truncate is set: then its rest is dropped, with the warning TruncatedAccepted.
+	MaxLength int
+	Truncate  bool
+
+	Convert      bool // to the code page and encoding of this program: UTF-8, little endian
+	UnderCursor  bool // the message that was browsed last
+	AllowQuiesce bool
+	// Flags are further MQGMO_* options.
+	Flags int32
+}
+
+func (o *GetOptions) gmo() (mqi.GMO, mqi.MD) {
+	g, md := mqi.DefaultGMO(), mqi.DefaultMD()
+	g.Version, md.Version = 4, 2
+	md.CodedCharSetID = ccsidUTF8
+	g.Options = o.Flags
+	if o.Syncpoint {
+		g.Options |= mqi.MQGMO_SYNCPOINT
+	} else if o.Flags&mqi.MQGMO_SYNCPOINT_IF_PERSISTENT == 0 {
+		g.Options |= mqi.MQGMO_NO_SYNCPOINT
+	}
+	g.WaitInterval = 0
+	if o.Wait != 0 {
+		g.Options |= mqi.MQGMO_WAIT
+		g.WaitInterval = mqi.MQWI_UNLIMITED
+		if o.Wait > 0 {
+			g.WaitInterval = int32(min((o.Wait+time.Millisecond-1)/time.Millisecond, 1<<31-1))
+		}
+	}
+	for _, f := range [...]struct {
+		on   bool
+		flag int32
+	}{{o.Convert, mqi.MQGMO_CONVERT}, {o.Truncate, mqi.MQGMO_ACCEPT_TRUNCATED_MSG}, {o.UnderCursor, mqi.MQGMO_MSG_UNDER_CURSOR},
+		{!o.AllowQuiesce, mqi.MQGMO_FAIL_IF_QUIESCING}} {
+		if f.on {
+			g.Options |= f.flag
+		}
+	}
+	g.MatchOptions = 0
+	md.MsgID, md.CorrelID, md.GroupID = mqi.ID(o.MsgID), mqi.ID(o.CorrelID), mqi.ID(o.GroupID)
+	for _, f := range [...]struct {
+		id   ID
+		flag int32
+	}{{o.MsgID, mqi.MQMO_MATCH_MSG_ID}, {o.CorrelID, mqi.MQMO_MATCH_CORREL_ID}, {o.GroupID, mqi.MQMO_MATCH_GROUP_ID}} {
+		if f.id != (ID{}) {
+			g.MatchOptions |= f.flag
+		}
+	}
+	return g, md
+}
+
+// plain reports whether messages that the queue manager chose to send ahead will do.
+func (o *GetOptions) plain() bool {
+	return !o.Syncpoint && !o.UnderCursor && o.Flags == 0 && o.MsgID == ID{} && o.CorrelID == ID{} && o.GroupID == ID{} &&
+		o.MaxLength == 0 && !o.Convert
+}
+
+// Get gets a message (MQGET). Without one the error is NoMsgAvailable, at once or after the wait.
+func (q *Queue) Get(ctx context.Context, o GetOptions) (*Message, error) {
+	if q.ahead != nil && o.plain() {
+		return q.getAhead(ctx, &o)
+	}
+	gmo, md := o.gmo()
+	limit := o.MaxLength
+	if limit <= 0 {
+		limit = q.c.maxMsg
+	}
+	return q.c.get(ctx, q.name, q.hobj, &wire.Get{MD: md, GMO: gmo, MaxLength: int32(limit)})
+}
+
+func (c *Conn) get(ctx context.Context, object string, hobj int32, b *wire.Get) (*Message, error) {
+	const op = "MQGET"
+	if err := ctx.Err(); err != nil {
+		return nil, fail(op, object, NoMsgAvailable, context.Cause(ctx))
+	}
+	if err := c.lock(ctx, op, object); err != nil {
+		return nil, err
+	}
+	defer c.unlock()
+	c.req++
+	if err := c.send(wire.MQGET, c.req, hobj, b, true); err != nil {
+		return nil, fail(op, object, ConnectionBroken, c.why(err))
+	}
+	select {
+	case r := <-c.replies:
+		return r.message(object)
+	case <-c.ended:
+		return nil, c.explain(op, object, ctx, c.cause())
+	case <-ctx.Done():
+		return c.cancelGet(ctx, object)
+	}
+}
+
+// message is what an MQGET answered; a warning comes with the message.
+func (r *reply) message(object string) (*Message, error) {
+	err := r.err("MQGET", object)
+	b, ok := r.body.(*wire.GetReply)
+	if isFailed(err) {
+		return nil, err
+	}
+	if !ok {
+		return nil, fail("MQGET", object, unexpected, nil)
+	}
+	if r.api.Reason == int32(TruncatedFailed) { // a warning by its code, but the message is still on its queue
+		return nil, err
+	}
+	return got(&b.MD, b.Data, b.GMO.ResolvedQName, b.GMO.MsgToken), err
+}
+
+// cancelTime is how long the server may take to end a get that waits.
+const cancelTime = 5 * time.Second
+
+var errNoCancel = errors.New("the server did not end the get that waits")
+
+// cancelGet has the server end the get that waits. Its answer may still be a message: that is no error then, since the
+// message has left its queue.
+func (c *Conn) cancelGet(ctx context.Context, object string) (*Message, error) {
+	h := c.header(wire.SPI, c.req)
+	h.Flags = wire.FlagConfirm
+	note := &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1, OutLength: 12,
+		Part: &wire.SPINotifyIn{Reason: int32(NoMsgAvailable), Connection: c.id}}
+	if err := c.sendH(h, wire.API{}, note, true); err != nil {
+		return nil, fail("MQGET", object, ConnectionBroken, c.why(err))
+	}
+	limit := time.NewTimer(cancelTime)
+	defer limit.Stop()
+	var r reply
+	for answers := 0; answers < 2; answers++ { // of the get and of the notification, in any order
+		select {
+		case r = <-c.replies:
+		case <-c.notices:
+		case <-c.ended:
+			return nil, c.explain("MQGET", object, ctx, c.cause())
+		case <-limit.C:
+			c.close(errNoCancel)
+			return nil, fail("MQGET", object, ConnectionBroken, errNoCancel)
+		}
+	}
+	m, err := r.message(object)
+	if errors.Is(err, NoMsgAvailable) {
+		err = fail("MQGET", object, NoMsgAvailable, context.Cause(ctx))
+	}
+	return m, err
+}
+
+// Messages gets one message after the other, until there is none within o.Wait, an error, or the loop's end. Only an error
+// other than NoMsgAvailable is handed to the loop; the end of ctx is one.
+func (q *Queue) Messages(ctx context.Context, o GetOptions) iter.Seq2[*Message, error] {
+	return q.each(ctx, func() (*Message, error) { return q.Get(ctx, o) })
+}
+
+// Browse goes through the messages without taking them, from the first. The queue must be open with BrowseMode. With o.Wait
+// it goes on to those that come.
+func (q *Queue) Browse(ctx context.Context, o GetOptions) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		o.Syncpoint = false
+		flags := o.Flags
+		o.Flags = flags | mqi.MQGMO_BROWSE_FIRST
+		q.each(ctx, func() (*Message, error) {
+			m, err := q.Get(ctx, o)
+			if !isFailed(err) {
+				o.Flags = flags | mqi.MQGMO_BROWSE_NEXT
+			}
+			return m, err
+		})(yield)
+	}
+}
+
+func (q *Queue) each(ctx context.Context, next func() (*Message, error)) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		for {
+			m, err := next()
+			if errors.Is(err, NoMsgAvailable) && ctx.Err() == nil {
+				return
+			}
+			if !yield(m, err) || isFailed(err) {
+				return
+			}
+		}
+	}
+}

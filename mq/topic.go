@@ -1,0 +1,123 @@
+package mq
+
+import (
+	"context"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// Topic is a topic that is open for publishing.
+type Topic struct{ q Queue }
+
+// OpenTopic opens a topic string for publishing.
+func (c *Conn) OpenTopic(ctx context.Context, topic string) (*Topic, error) {
+	od := mqi.DefaultOD()
+	od.Version, od.ObjectType, od.ObjectString = 4, mqi.MQOT_TOPIC, topic
+	r, err := c.call(ctx, "MQOPEN", topic, wire.MQOPEN, 0,
+		&wire.Open{OD: od, Options: mqi.MQOO_OUTPUT | mqi.MQOO_FAIL_IF_QUIESCING})
+	if isFailed(err) {
+		return nil, err
+	}
+	return &Topic{Queue{c: c, name: topic, hobj: r.api.Hobj}}, err
+}
+
+// PubOptions of a publication.
+type PubOptions struct {
+	PutOptions
+	Retain bool // keep it for subscribers that come later
+}
+
+// Publish publishes a message (MQPUT).
+func (t *Topic) Publish(ctx context.Context, m *Message, o PubOptions) error {
+	if o.Retain {
+		o.Flags |= mqi.MQPMO_RETAIN
+	}
+	return t.q.Put(ctx, m, o.PutOptions)
+}
+
+// Close closes the topic.
+func (t *Topic) Close(ctx context.Context) error { return t.q.Close(ctx) }
+
+// SubOptions of Subscribe.
+type SubOptions struct {
+	Topic       string // with wildcards: + for one level, # for any number
+	TopicObject string // TOPIC object that Topic lies below
+	Name        string // of the subscription; required when Durable
+	Durable     bool   // outlives the connection; an existing one is resumed
+	Selector    string
+	UserData    string
+	Expiry      time.Duration // 0: never
+	NewOnly     bool          // no retained publications
+	OnRequest   bool          // retained publications only when asked for with Request
+	// Queue gets the publications; nil: one that the queue manager makes and removes.
+	Queue *Queue
+}
+
+// Subscription is a subscription with the queue that its publications come to.
+type Subscription struct {
+	Queue
+	hsub  int32
+	owned bool // the queue is the subscription's
+}
+
+// Subscribe makes a subscription (MQSUB).
+func (c *Conn) Subscribe(ctx context.Context, o SubOptions) (*Subscription, error) {
+	sd := mqi.DefaultSD()
+	sd.ObjectString, sd.ObjectName, sd.SubName = o.Topic, o.TopicObject, o.Name
+	sd.SelectionString, sd.SubUserData = o.Selector, o.UserData
+	if o.Expiry > 0 {
+		sd.SubExpiry = int32(min((o.Expiry+tenth-1)/tenth, 1<<31-1))
+	}
+	sd.Options = mqi.MQSO_CREATE | mqi.MQSO_FAIL_IF_QUIESCING | mqi.MQSO_WILDCARD_TOPIC
+	for _, f := range [...]struct {
+		on   bool
+		flag int32
+	}{{o.Durable, mqi.MQSO_DURABLE | mqi.MQSO_RESUME}, {o.NewOnly, mqi.MQSO_NEW_PUBLICATIONS_ONLY},
+		{o.OnRequest, mqi.MQSO_PUBLICATIONS_ON_REQUEST}, {o.Queue == nil, mqi.MQSO_MANAGED}} {
+		if f.on {
+			sd.Options |= f.flag
+		}
+	}
+	var hobj int32
+	if o.Queue != nil {
+		hobj = o.Queue.hobj
+	}
+	r, err := c.call(ctx, "MQSUB", o.Topic, wire.MQSUB, hobj, &wire.Sub{SD: sd})
+	if isFailed(err) {
+		return nil, err
+	}
+	b, ok := r.body.(*wire.Sub)
+	if !ok {
+		return nil, fail("MQSUB", o.Topic, unexpected, nil)
+	}
+	s := &Subscription{Queue: Queue{c: c, name: o.Topic, hobj: r.api.Hobj}, hsub: b.Hsub, owned: o.Queue == nil}
+	return s, err
+}
+
+// Request asks for the retained publications (MQSUBRQ) and returns their number.
+func (s *Subscription) Request(ctx context.Context) (int, error) {
+	r, err := s.c.call(ctx, "MQSUBRQ", s.name, wire.MQSUBRQ, s.hsub, &wire.SubRq{Action: mqi.MQSR_ACTION_PUBLICATION,
+		SRO: mqi.DefaultSRO()})
+	if b, ok := r.body.(*wire.SubRq); ok {
+		return int(b.SRO.NumPubs), err
+	}
+	return 0, err
+}
+
+// Close closes the subscription. A durable one stays, and gathers publications until it is resumed.
+func (s *Subscription) Close(ctx context.Context) error { return s.end(ctx, mqi.MQCO_NONE) }
+
+// Remove closes the subscription for good, also a durable one.
+func (s *Subscription) Remove(ctx context.Context) error { return s.end(ctx, mqi.MQCO_REMOVE_SUB) }
+
+func (s *Subscription) end(ctx context.Context, options int32) error {
+	_, err := s.c.call(ctx, "MQCLOSE", s.name, wire.MQCLOSE, s.hsub, &wire.Close{Options: options})
+	if s.owned {
+		if cerr := s.Queue.Close(ctx); err == nil {
+			err = cerr
+		}
+	}
+	return err
+}
