@@ -261,6 +261,18 @@ func TestAlterRefusals(t *testing.T) {
 	_, _, err = r.connect("stranger").Subscribe(bg, subSD("t", resume|durable, named("U")), 0)
 	wantRC(t, err, mqi.MQRC_IDENTITY_MISMATCH)
 
+	// Another user may resume what says MQSO_ANY_USERID, and is its user from then on.
+	_, s, err = r.c.Subscribe(bg, subSD("t", alter|durable|mqi.MQSO_ANY_USERID, named("U")), h)
+	wantRC(t, err, 0)
+	r.close(r.c, s, 0)
+	stranger := r.connect("stranger")
+	_, s, err = stranger.Subscribe(bg, subSD("t", resume|durable, named("U")), 0)
+	wantRC(t, err, 0)
+	r.close(stranger, s, 0)
+	if got := r.field("DISPLAY SUB(U) SUBUSER", "SUBUSER"); got != "stranger" {
+		t.Errorf("SUBUSER(%s)", got)
+	}
+
 	// What may be changed is changed.
 	q, s, err := r.c.Subscribe(bg, subSD("t", alter|durable, named("U"), func(sd *mqi.SD) { sd.SubUserData, sd.PubPriority = "new", 5 }), h2)
 	wantRC(t, err, 0)
@@ -272,7 +284,7 @@ func TestAlterRefusals(t *testing.T) {
 	if got, md, err := tryGet(r.c, h2, 0); err != nil || got != "x" || md.Priority != 5 {
 		t.Errorf("%q %d %v", got, md.Priority, err)
 	}
-	for key, want := range map[string]string{"USERDATA": "new", "PUBPRTY": "5", "DEST": "Q2", "VARUSER": "ANY", "SUBTYPE": "API"} {
+	for key, want := range map[string]string{"USERDATA": "new", "PUBPRTY": "5", "DEST": "Q2", "VARUSER": "FIXED", "SUBTYPE": "API"} {
 		if got := r.field("DISPLAY SUB(U) ALL", key); got != want {
 			t.Errorf("%s(%s), want %s", key, got, want)
 		}
@@ -305,7 +317,7 @@ func TestSubscriptionExpiry(t *testing.T) {
 	if got := r.all(r.c, q); got != "in time" {
 		t.Errorf("got %q", got)
 	}
-	wantRC(t, r.c.SubRequest(bg, s, mqi.MQSR_ACTION_PUBLICATION, &mqi.SRO{Version: 1}), mqi.MQRC_NO_SUBSCRIPTION)
+	wantRC(t, r.c.SubRequest(bg, s, mqi.MQSR_ACTION_PUBLICATION, &mqi.SRO{Version: 1}), mqi.MQRC_INVALID_SUBSCRIPTION)
 	r.close(r.c, s, 0)
 	r.close(r.c, q, 0)
 	if r.m.lookup(ClassSub, "E") != nil || len(r.m.list(managedDurable+"*", ClassQueue)) != 0 {

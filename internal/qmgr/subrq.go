@@ -37,7 +37,7 @@ func (c *Conn) SubRequest(ctx context.Context, hsub Handle, action int32, sro *m
 	s := h.sub.obj.sub.Load()
 	switch {
 	case s == nil:
-		return fail(mqi.MQRC_NO_SUBSCRIPTION) // it has expired or was deleted
+		return fail(mqi.MQRC_INVALID_SUBSCRIPTION) // it has expired or was deleted
 	case !cfgOf(s).reqOnly:
 		return fail(mqi.MQRC_ACTION_ERROR)
 	}

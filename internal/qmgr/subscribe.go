@@ -205,9 +205,9 @@ func (s *subscribing) applyAlterable(d *Def) {
 	sd := s.sd
 	d.set("USERDATA", sd.SubUserData)
 	d.set("REQONLY", yesNo(s.asks(mqi.MQSO_PUBLICATIONS_ON_REQUEST)))
-	d.set("VARUSER", "ANY")
-	if s.asks(mqi.MQSO_FIXED_USERID) {
-		d.set("VARUSER", "FIXED")
+	d.set("VARUSER", "FIXED") // also when neither option was given
+	if s.asks(mqi.MQSO_ANY_USERID) {
+		d.set("VARUSER", "ANY")
 	}
 	d.set("EXPIRY", "UNLIMITED")
 	if sd.SubExpiry > 0 {
