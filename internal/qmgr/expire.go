@@ -28,6 +28,7 @@ func (m *Manager) expireTick() {
 	x.busy.Add(1)
 	x.mu.Unlock()
 	m.expireAll()
+	m.warnLongUnits()
 	x.busy.Done()
 	x.mu.Lock()
 	if !x.off {

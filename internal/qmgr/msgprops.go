@@ -123,7 +123,7 @@ func (c *Conn) putProps(head *msgHead, pmo *mqi.PMO, body []byte, local bool) mq
 		return mqi.MQRC_SEGMENTATION_NOT_ALLOWED
 	}
 	limit := numAttr(c.m.qmgrDef(), "MAXPROPL", -1)
-	if !strict && limit < 0 && !(hasHeader(md.Format) && bytes.Contains(body, supportAttr)) {
+	if !strict && limit < 0 && !(hasHeader(md.Format) && (bytes.Contains(body, mqFolder) || bytes.Contains(body, mqFolderAttr))) {
 		return 0 // nothing to check: the data is not looked into
 	}
 	if hasHeader(md.Format) {
@@ -145,8 +145,8 @@ func (c *Conn) putProps(head *msgHead, pmo *mqi.PMO, body []byte, local bool) mq
 	return 0
 }
 
-// supportAttr stands in a folder that says which properties must be understood.
-var supportAttr = []byte("support=")
+// The folder mq is the one whose elements say that a property must be understood.
+var mqFolder, mqFolderAttr = []byte("<mq>"), []byte("<mq ")
 
 // propsToPut are the properties of the handles that an MQPMO of version 3 names. strict: the put uses properties.
 func (c *Conn) propsToPut(pmo *mqi.PMO) (props []mqi.Property, strict bool, rc mqi.RC) {

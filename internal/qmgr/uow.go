@@ -18,7 +18,8 @@ type uow struct {
 	gets []getRef
 	n    int // messages that count against MAXUMSGS
 	born time.Time
-	skip int // 1 + place in gets of the message with MARK_SKIP_BACKOUT, skipN parts of it
+	told time.Time // when the log last said that the unit goes on for long; under Conn.mu
+	skip int       // 1 + place in gets of the message with MARK_SKIP_BACKOUT, skipN parts of it
 
 	skipN  int
 	places map[*groupPos]groupPos // of handles in logical order, as they were before the unit

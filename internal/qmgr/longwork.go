@@ -1,0 +1,36 @@
+package qmgr
+
+import (
+	"encoding/hex"
+	"strings"
+	"time"
+)
+
+// msgLongUnit warns of a unit of work that has not ended for long: its messages stay hidden and count in the depths of their
+// queues, and what it got is backed out when its connection is lost.
+const msgLongUnit = "AMQ7486W"
+
+// longUnit is after how long a unit of work is told of, once every hour.
+const (
+	longUnit      = 5 * time.Minute
+	longUnitAgain = time.Hour
+)
+
+// warnLongUnits writes to the log which units of work have not ended for long. It runs with the search for expired messages.
+func (m *Manager) warnLongUnits() {
+	now := m.opt.Clock.Now()
+	for _, c := range m.connections() {
+		c.mu.Lock()
+		u := c.work
+		tell := u != nil && now.Sub(u.born) >= longUnit && (u.told.IsZero() || now.Sub(u.told) >= longUnitAgain)
+		if tell {
+			u.told = now
+		}
+		c.mu.Unlock()
+		if tell {
+			m.opt.Log.Warn().Str("id", msgLongUnit).Str("qmgr", m.opt.Name).Str("appl", c.opt.ApplName).
+				Str("conn", strings.ToUpper(hex.EncodeToString(c.id[16:]))).Str("user", c.who.User).Time("since", u.born).
+				Msg("unit of work has not ended for long: the application should commit, or STOP CONN backs it out")
+		}
+	}
+}
