@@ -36,12 +36,8 @@ var programs = map[string]program{
 	"amqssub":      {(*env).amqssub},
 	"chkmqready":   {(*env).chkmqready},
 	"chkmqhealthy": {(*env).chkmqhealthy},
-	"runmqtrm":     {later("triggering, a later step,")},
-	"runmqdlq":     {later("the dead-letter handler, a later step,")},
-}
-
-func later(step string) func(*env, []string) error {
-	return func(*env, []string) error { return notYet("this program", step) }
+	"runmqtrm":     {(*env).runmqtrm},
+	"runmqdlq":     {(*env).runmqdlq},
 }
 
 func (e *env) linksCmd() *cobra.Command {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/qmgrd/qmgrd/internal/paths"
@@ -23,7 +21,7 @@ func (e *env) root() *cobra.Command {
 	c.PersistentFlags().String("data", "", "data `directory` (default $QMGRD_DATA, else /var/lib/qmgrd or ~/.local/state/qmgrd)")
 	c.AddCommand(e.createCmd(), e.startCmd(), e.stopCmd(), e.statusCmd(), e.deleteCmd(), e.exportCmd(), e.checkCmd(),
 		e.putCmd(), e.getCmd(), e.browseCmd(), e.publishCmd(), e.subscribeCmd(),
-		e.setmqautCmd(), e.dspmqautCmd(), e.linksCmd(), e.versionCmd())
+		e.setmqautCmd(), e.dspmqautCmd(), e.trigmonCmd(), e.dlqhandlerCmd(), e.linksCmd(), e.versionCmd())
 	return c
 }
 
@@ -34,9 +32,4 @@ func dataDir(c *cobra.Command) (string, error) {
 		return "", err
 	}
 	return paths.DataDir(flag)
-}
-
-// notYet is the answer of what a later step brings: it says so, and exits with 20.
-func notYet(what, step string) error {
-	return fmt.Errorf("%s is not in this version; %s brings it (docs/compatibility.md)", what, step)
 }

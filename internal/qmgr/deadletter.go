@@ -18,6 +18,16 @@ func (c *Conn) Undeliverable(ctx context.Context, md *mqi.MD, body []byte, queue
 	defer c.verb.Unlock()
 	now := c.m.opt.Clock.Now()
 	head := &msgHead{md: *md, putNanos: now.UnixNano(), expire: expiryAt(now, md.Expiry)}
+	if head.md.PutDate == "" { // a message that never had a context
+		c.identityContext(&head.md)
+		c.originContext(&head.md)
+	}
+	if head.md.MsgID.IsZero() {
+		head.md.MsgID = c.m.newID("AMQ ")
+	}
+	if head.md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
+		head.md.CodedCharSetID = c.m.ccsid()
+	}
 	reports := c.m.exceptionReports(head, body, why)
 	if sync {
 		if rc := c.room(1 + len(reports)); rc != 0 {

@@ -89,7 +89,9 @@ func FuzzDeadLetterTable(f *testing.F) {
 			t.Fatal(table, err)
 		}
 		for i := range 3 {
-			wild(s, strings.Repeat("a", i))
+			if wild(s, strings.Repeat("b", i)) && !strings.ContainsAny(s, "*?b") && i > 0 {
+				t.Fatalf("%q fits", s)
+			}
 		}
 	})
 }

@@ -149,6 +149,8 @@ func (s *Server) routes() http.Handler {
 	handle("GET /qmgrd/export", s.admin(s.getExport))
 	handle("POST /qmgrd/put", meant(s.postPut))
 	handle("POST /qmgrd/get", meant(s.postGet))
+	handle("POST /qmgrd/deadletters", s.admin(meant(s.postDeadLetters)))
+	handle("POST /qmgrd/undeliverable", s.admin(meant(s.postUndeliverable)))
 	handle("POST /qmgrd/publish", meant(s.postPublish))
 	handle("POST /qmgrd/subscribe", meant(s.postSubscribe))
 	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
