@@ -267,7 +267,7 @@ func TestMsgHandles(t *testing.T) {
 	wantRC(t, c.DeleteMsgHandle(n), 0)
 	wantRC(t, c.DeleteMsgHandle(n), mqi.MQRC_HMSG_ERROR)
 	r.alter(ClassQmgr, qmgrName, "MAXHANDS", "1")
-	if n, err = c.CreateMsgHandle(0); err != nil {
+	if _, err = c.CreateMsgHandle(0); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.CreateMsgHandle(0)

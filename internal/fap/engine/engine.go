@@ -86,11 +86,33 @@ func (c conn) Close(ctx context.Context, hobj, options int32) error {
 	return c.Conn.Close(ctx, qmgr.Handle(hobj), options)
 }
 
+// Put leaves out the message handles of the options: they are the client's own, and their properties are in the data.
 func (c conn) Put(ctx context.Context, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	defer withoutHandles(pmo)()
 	return c.Conn.Put(ctx, qmgr.Handle(hobj), md, pmo, body)
 }
 
+// Put1 is as Put.
+func (c conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	defer withoutHandles(pmo)()
+	return c.Conn.Put1(ctx, od, md, pmo, body)
+}
+
+// withoutHandles takes the message handles out of the options until the function that it returns is called.
+func withoutHandles(pmo *mqi.PMO) (back func()) {
+	original, fresh := pmo.OriginalMsgHandle, pmo.NewMsgHandle
+	pmo.OriginalMsgHandle, pmo.NewMsgHandle = mqi.MQHM_NONE, mqi.MQHM_NONE
+	return func() { pmo.OriginalMsgHandle, pmo.NewMsgHandle = original, fresh }
+}
+
+// Get gives properties for a message handle of the client's in an MQRFH2, of which the client fills it.
 func (c conn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, error) {
+	handle, options := gmo.MsgHandle, gmo.Options
+	defer func() { gmo.MsgHandle, gmo.Options = handle, options }()
+	gmo.MsgHandle = mqi.MQHM_NONE
+	if gmo.Options&mqi.MQGMO_PROPERTIES_IN_HANDLE != 0 {
+		gmo.Options = gmo.Options&^mqi.MQGMO_PROPERTIES_IN_HANDLE | mqi.MQGMO_PROPERTIES_FORCE_MQRFH2
+	}
 	return c.Conn.Get(ctx, qmgr.Handle(hobj), md, gmo, max)
 }
 

@@ -131,3 +131,41 @@ func reason(err error) mqi.RC {
 	_, rc := mqi.Reason(err)
 	return rc
 }
+
+// Message handles of a client are its own: their numbers mean nothing here, and properties come in the data.
+func TestClientsMessageHandles(t *testing.T) {
+	b := backend(t, "DEFINE QLOCAL(Q) PROPCTL(NONE)")
+	c, err := connect(t, b, "app")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Break()
+	od := mqi.DefaultOD()
+	od.ObjectName = "Q"
+	h, _, err := c.Open(ctx, &od, mqi.MQOO_OUTPUT|mqi.MQOO_INPUT_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	props := []mqi.Property{{Name: "colour", Value: mqi.PropString("red"), PD: mqi.DefaultPD()}}
+	md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+	md.CodedCharSetID = 1208
+	body, err := mqi.JoinProps(&md, []byte("text"), props)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pmo.Version, pmo.OriginalMsgHandle, pmo.NewMsgHandle = 3, 4711, 12
+	if err := c.Put(ctx, h, &md, &pmo, body); err != nil || pmo.OriginalMsgHandle != 4711 {
+		t.Fatalf("%v %+v", err, pmo)
+	}
+	const asked = mqi.MQGMO_PROPERTIES_IN_HANDLE
+	md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+	gmo.Version, gmo.MsgHandle, gmo.Options = 4, 4711, asked
+	got, _, err := c.Get(ctx, h, &md, &gmo, 1000)
+	if err != nil || gmo.MsgHandle != 4711 || gmo.Options != asked {
+		t.Fatalf("%v %+v", err, gmo)
+	}
+	list, bare, err := mqi.SplitProps(&md, got, true)
+	if err != nil || len(list) != 1 || list[0].Value.Text != "red" || string(bare) != "text" {
+		t.Errorf("%v %q %v", list, bare, err)
+	}
+}
