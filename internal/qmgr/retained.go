@@ -42,25 +42,22 @@ type retainedOp struct {
 	seen    uint64       // newest subscription when its recipients were found
 }
 
-// retainedMem is a nonpersistent publication.
-type retainedMem struct{ head, body []byte }
-
 // retainStore is the queue manager's retained publications. mu comes before the topic tree's lock and is never held
 // over a wait for the disk.
 type retainStore struct {
 	tree    *pubsub.Tree
 	mu      sync.Mutex
-	inForce *sync.Cond                          // over mu: changes have come into force
-	born    atomic.Uint64                       // number of the newest subscription; changes under mu
-	last    uint64                              // number of the last change
-	mem     map[pubsub.RetainedRef]*retainedMem // nonpersistent ones in force
-	flight  map[string][]*retainedOp            // submitted and not in force yet, by topic, in order
+	inForce *sync.Cond               // over mu: changes have come into force
+	born    atomic.Uint64            // number of the newest subscription; changes under mu
+	last    uint64                   // number of the last change
+	mem     retainedMem              // nonpersistent ones in force
+	flight  map[string][]*retainedOp // submitted and not in force yet, by topic, in order
 }
 
 func (r *retainStore) init(tree *pubsub.Tree) {
 	r.tree = tree
 	r.inForce = sync.NewCond(&r.mu)
-	r.mem = map[pubsub.RetainedRef]*retainedMem{}
+	r.mem.init()
 	r.flight = map[string][]*retainedOp{}
 }
 
@@ -209,7 +206,7 @@ func (r *retainStore) setFlight(topic string, list []*retainedOp) {
 func (r *retainStore) apply(op *retainedOp) {
 	if op.head == nil {
 		if old, had := r.tree.ClearRetained(op.topic); had {
-			delete(r.mem, old)
+			r.mem.remove(old)
 		}
 		return
 	}
@@ -222,10 +219,10 @@ func (r *retainStore) apply(op *retainedOp) {
 		return // the topic was checked when it was opened
 	}
 	if had {
-		delete(r.mem, old)
+		r.mem.remove(old)
 	}
 	if !op.pers {
-		r.mem[op.ref] = &retainedMem{head: slices.Clone(op.head), body: op.body} // a clone has no room to grow
+		r.mem.put(op.ref, op.head, op.body)
 	}
 }
 
@@ -245,7 +242,7 @@ func (r *retainStore) expired(st store.Store, gone []pubsub.RetainedAt) error {
 	r.mu.Lock()
 	for i := range gone {
 		g := &gone[i]
-		delete(r.mem, g.Ref)
+		r.mem.remove(g.Ref)
 		if _, again := r.tree.RetainedRefOf(g.Topic); inStore(g.Ref) && !again && len(r.flight[g.Topic]) == 0 {
 			tx.Unset(retainedTable, retainedKey(g.Topic))
 		}
@@ -343,13 +340,13 @@ func (m *Manager) loadRetained() error {
 func (m *Manager) retainedMsg(at *pubsub.RetainedAt) (*msgHead, []byte, error) {
 	if !inStore(at.Ref) {
 		m.retain.mu.Lock()
-		kept := m.retain.mem[at.Ref]
+		head, body, ok := m.retain.mem.get(at.Ref)
 		m.retain.mu.Unlock()
-		if kept == nil {
+		if !ok {
 			return nil, nil, nil
 		}
-		h, err := decodeHead(kept.head)
-		return h, kept.body, err
+		h, err := decodeHead(head)
+		return h, body, err
 	}
 	k := retainedKey(at.Topic)
 	v, err := m.opt.Store.Get(retainedTable, k)
