@@ -56,11 +56,12 @@ func (m *Manager) reports(h *msgHead, body []byte, want, full, feedback int32) [
 	to.MsgFlags, to.OriginalLength = md.MsgFlags, md.OriginalLength
 	to.UserIdentifier, to.AccountingToken, to.ApplIdentityData = md.UserIdentifier, md.AccountingToken,
 		md.ApplIdentityData
+	to.CodedCharSetID = m.ccsid()
 	// The bits above want say how much data: none, the first 100 bytes, all.
 	if data := md.Report & full &^ want; data != 0 {
 		r.body = body
-		if data != full&^want && len(body) > reportData {
-			r.body = body[:reportData]
+		if n := headersLength(md, body) + reportData; data != full&^want && len(body) > n {
+			r.body = body[:n]
 		}
 		to.Format, to.CodedCharSetID, to.Encoding = md.Format, md.CodedCharSetID, md.Encoding
 	}
@@ -69,6 +70,49 @@ func (m *Manager) reports(h *msgHead, body []byte, want, full, feedback int32) [
 	to.PutDate, to.PutTime = putDateTime(now)
 	r.head.putNanos = now.UnixNano()
 	return []*report{r}
+}
+
+// maxReportHeaders bounds the headers looked at in front of the data.
+const maxReportHeaders = 16
+
+// headersLength is how many bytes of MQ headers stand in front of a message's data. They do not count as data of a
+// report. What cannot be read is data.
+func headersLength(md *mqi.MD, body []byte) int {
+	format, c, rest := md.Format, mqi.Coding{Encoding: md.Encoding, CCSID: md.CodedCharSetID}, body
+	for range maxReportHeaders {
+		var next mqi.Coding
+		var after []byte
+		var err error
+		follows := format
+		switch format {
+		case mqi.MQFMT_DEAD_LETTER_HEADER:
+			var h mqi.DLH
+			h, after, err = mqi.ParseDLH(rest, c)
+			follows, next = h.Format, mqi.Coding{Encoding: h.Encoding, CCSID: h.CodedCharSetID}
+		case mqi.MQFMT_RF_HEADER_2:
+			var h mqi.RFH2
+			h, after, err = mqi.ParseRFH2(rest, c)
+			follows, next = h.Format, mqi.Coding{Encoding: h.Encoding, CCSID: h.CodedCharSetID}
+		case mqi.MQFMT_RF_HEADER_1:
+			var h mqi.RFH
+			h, after, err = mqi.ParseRFH(rest, c)
+			follows, next = h.Format, mqi.Coding{Encoding: h.Encoding, CCSID: h.CodedCharSetID}
+		case mqi.MQFMT_MD_EXTENSION:
+			var h mqi.MDE
+			h, after, err = mqi.ParseMDE(rest, c)
+			follows, next = h.Format, mqi.Coding{Encoding: h.Encoding, CCSID: h.CodedCharSetID}
+		default:
+			return len(body) - len(rest)
+		}
+		if err != nil {
+			break
+		}
+		if next.CCSID == mqi.MQCCSI_INHERIT {
+			next.CCSID = c.CCSID
+		}
+		format, c, rest = follows, next, after
+	}
+	return len(body) - len(rest)
 }
 
 // sendReport puts a report in the unit of work. When the reply-to queue cannot take it, it goes to the dead-letter
