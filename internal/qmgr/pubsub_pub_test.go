@@ -394,3 +394,42 @@ func TestDefineSubGetsRetained(t *testing.T) {
 		}
 	}
 }
+
+// PSPROP of DEFINE SUB: where topic and user data of a copy are.
+func TestPSProp(t *testing.T) {
+	r := newPSRig(t)
+	cases := []struct{ prop, format, has, not string }{
+		{"NONE", "MQSTR", "", "topic/x"},
+		{"MSGPROP", "MQSTR", "", "topic/x"},
+		{"COMPAT", mqi.MQFMT_RF_HEADER_1, "MQPSTopic topic/x MQPSSubUserData \"u d\"", ""},
+		{"RFH2", mqi.MQFMT_RF_HEADER_2, "<psc><Command>Publish</Command><Topic>topic/x</Topic><SubUserData>u d</SubUserData></psc>", ""},
+	}
+	for _, tc := range cases {
+		r.ok("DEFINE QLOCAL(Q." + tc.prop + ")")
+		r.ok("DEFINE SUB(" + tc.prop + ") TOPICSTR('topic/x') DEST(Q." + tc.prop + ") USERDATA('u d') PSPROP(" + tc.prop + ")")
+	}
+	r.pub("topic/x", "body", 0, func(md *mqi.MD) { md.Format = "MQSTR" })
+	for _, tc := range cases {
+		got, md, err := tryGet(r.c, openFor(t, r.c, "Q."+tc.prop, mqi.MQOO_INPUT_SHARED), 0)
+		if err != nil || md.Format != tc.format || !strings.Contains(got, tc.has) || !strings.HasSuffix(got, "body") ||
+			tc.not != "" && strings.Contains(got, tc.not) {
+			t.Errorf("PSPROP(%s): %q, format %q, %v", tc.prop, got, md.Format, err)
+		}
+	}
+}
+
+// Expiry of a copy: as published, at most CAPEXPRY of the topic.
+func TestPublicationExpiry(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE TOPIC(CAP) TOPICSTR('cap') CAPEXPRY(50)")
+	q, _ := r.managed(r.c, "#", 0)
+	for _, tc := range []struct {
+		topic     string
+		put, want int32
+	}{{"cap/x", -1, 50}, {"cap/x", 30, 30}, {"cap", 100, 50}, {"free", 100, 100}, {"free", -1, -1}} {
+		r.pub(tc.topic, "x", 0, func(md *mqi.MD) { md.Expiry = tc.put })
+		if _, md, err := tryGet(r.c, q, 0); err != nil || md.Expiry != tc.want {
+			t.Errorf("%s, Expiry %d: %d, want %d (%v)", tc.topic, tc.put, md.Expiry, tc.want, err)
+		}
+	}
+}
