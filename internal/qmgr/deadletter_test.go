@@ -112,7 +112,8 @@ func TestWild(t *testing.T) {
 // deadRig has a dead-letter queue with messages of several kinds on it.
 type deadRig struct {
 	*rig
-	said []string
+	said []string // of the handler, until it has ended
+	n    byte
 }
 
 func newDeadRig(t testing.TB) *deadRig {
@@ -130,7 +131,8 @@ func (r *deadRig) bury(text, queue string, why mqi.RC, change ...func(*mqi.MD)) 
 	r.t.Helper()
 	md := mqi.DefaultMD()
 	md.Format, md.Priority, md.Persistence = mqi.MQFMT_STRING, 0, 0
-	md.MsgID, md.CorrelID = mqi.ID{1, byte(len(r.said)), 7}, mqi.ID{9}
+	r.n++
+	md.MsgID, md.CorrelID = mqi.ID{1, r.n, 7}, mqi.ID{9}
 	md.UserIdentifier, md.PutApplName, md.PutDate, md.PutTime = "sender", "prog", "20260101", "12000000"
 	for _, f := range change {
 		f(&md)
