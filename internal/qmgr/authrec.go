@@ -5,14 +5,11 @@ import (
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 // Authority records: one object of ClassAuthrec for each object type, profile and entity.
-
-// authOrder is the order in which authorities are kept and printed.
-var authOrder = strings.Fields(`ALTUSR BROWSE CHG CLR CONNECT CRT DLT DSP GET INQ PUT PASSALL PASSID SET SETALL SETID CTRL CTRLX
-	PUB SUB RESUME SYSTEM`)
 
 // authsOf are the authorities an object type knows, without CRT, which belongs to the profile @class.
 var authsOf = map[string][]string{
@@ -80,7 +77,7 @@ func hasWord(list []string, w string) bool {
 // authList is a set in printing order; NONE when it is empty.
 func authList(set map[string]bool) string {
 	var out []string
-	for _, a := range authOrder {
+	for _, a := range auth.AuthWords() {
 		if set[a] {
 			out = append(out, a)
 		}
@@ -257,39 +254,6 @@ func (x *exec) authrecsOf(o *Object) []key {
 	return x.m.keysOf(ClassAuthrec, t+keySep+o.Name+keySep)
 }
 
-// profileMatches reports whether a generic profile fits a name: ? one character, * within one qualifier, ** any
-// qualifiers.
-func profileMatches(profile, name string) bool {
-	for profile != "" {
-		switch {
-		case strings.HasPrefix(profile, "**"):
-			rest := strings.TrimLeft(profile, "*")
-			for i := 0; i <= len(name); i++ {
-				if profileMatches(rest, name[i:]) {
-					return true
-				}
-			}
-			// AB.** fits AB too: the dot goes with the qualifiers.
-			return false
-		case profile[0] == '*':
-			for i := 0; ; i++ {
-				if profileMatches(profile[1:], name[i:]) {
-					return true
-				}
-				if i == len(name) || name[i] == '.' {
-					return false
-				}
-			}
-		case name == "" && profile == ".**":
-			return true
-		case name == "" || profile[0] != '?' && profile[0] != name[0] || profile[0] == '?' && name[0] == '.':
-			return false
-		}
-		profile, name = profile[1:], name[1:]
-	}
-	return name == ""
-}
-
 // displayAuthrec runs DISPLAY AUTHREC.
 func (x *exec) displayAuthrec() *attr.Reply {
 	profile, hasProfile := x.c.Get("PROFILE")
@@ -328,7 +292,7 @@ func authProfileFits(have, asked, match string) bool {
 	if match == "EXACT" {
 		return have == asked
 	}
-	return have == asked || profileMatches(have, asked) || generic(asked, have)
+	return have == asked || auth.MatchProfile(have, asked) || generic(asked, have)
 }
 
 // authrecShown are the attributes of a record; the others of its table belong to the commands.
@@ -347,7 +311,7 @@ func (x *exec) displayEntauth() *attr.Reply {
 		found := false
 		for _, o := range x.m.list("*", ClassAuthrec) {
 			d := o.Def()
-			if d.Get("OBJTYPE") == objType && hasEntity([]entity{e}, d) && profileMatches(d.Get("PROFILE"), name) {
+			if d.Get("OBJTYPE") == objType && hasEntity([]entity{e}, d) && auth.MatchProfile(d.Get("PROFILE"), name) {
 				found = true
 				for _, a := range items(d.Get("AUTHLIST")) {
 					set[a] = true

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -267,30 +268,9 @@ func chlauthProfileFits(have, asked, match string) bool {
 	case "EXACT":
 		return have == asked
 	case "ALL":
-		return channelFits(have, asked) || channelFits(asked, have)
+		return auth.MatchStars(have, asked) || auth.MatchStars(asked, have)
 	}
-	return channelFits(asked, have)
-}
-
-// channelFits matches a channel name against a profile in which an asterisk stands for any characters.
-func channelFits(profile, name string) bool {
-	first, rest, wild := strings.Cut(profile, "*")
-	if !strings.HasPrefix(name, first) {
-		return false
-	}
-	name = name[len(first):]
-	if !wild {
-		return name == ""
-	}
-	if rest == "" {
-		return true
-	}
-	for i := 0; i <= len(name); i++ {
-		if channelFits(rest, name[i:]) {
-			return true
-		}
-	}
-	return false
+	return auth.MatchStars(asked, have)
 }
 
 // runcheck answers DISPLAY CHLAUTH MATCH(RUNCHECK): the record that would decide about a channel that comes in.
@@ -302,79 +282,34 @@ func (x *exec) runcheck() *attr.Reply {
 	if addr == "" {
 		return conflict(mqi.MQRCCF_CHLAUTH_RUNCHECK_ERROR, x.c.Name, "MATCH(RUNCHECK) needs ADDRESS")
 	}
-	best := x.m.chlauthDecides(chlauthQuery{channel: x.c.Name, address: addr,
-		user: paramOf(x.c, "CLNTUSER"), qmgr: paramOf(x.c, "QMNAME"), peer: paramOf(x.c, "SSLPEER")})
-	if best == nil {
+	peer, okPeer := peerParam(x.c, "SSLPEER")
+	issuer, okIssuer := peerParam(x.c, "SSLCERTI")
+	if !okPeer || !okIssuer {
+		return conflict(mqi.MQRCCF_PARM_VALUE_ERROR, x.c.Name, "SSLPEER and SSLCERTI take names such as CN=app,O=Example")
+	}
+	q := auth.Query{Channel: x.c.Name, Addr: auth.ParseIP(addr), User: paramOf(x.c, "CLNTUSER"), QMgr: paramOf(x.c, "QMNAME"),
+		Peer: peer, Issuer: issuer}
+	if !q.Addr.IsValid() {
+		q.Hosts = []string{addr}
+	}
+	s := x.m.chlauthRules()
+	i := auth.Mapping(s.rules, &q)
+	if i < 0 {
 		return failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, x.c.Name)
 	}
-	return x.rowsOf([]*Object{best}, nil, x.chlauthRequest(), chlauthApplies)
+	return x.rowsOf([]*Object{s.objs[i]}, nil, x.chlauthRequest(), chlauthApplies)
+}
+
+// peerParam reads a distinguished name; ok is false when it cannot be read.
+func peerParam(c *attr.Command, k string) (d auth.DN, ok bool) {
+	v := paramOf(c, k)
+	if v == "" {
+		return nil, true
+	}
+	return auth.ParseDN(v)
 }
 
 func paramOf(c *attr.Command, k string) string {
 	v, _ := c.Get(k)
 	return v
-}
-
-// chlauthQuery is what is known of a channel that comes in.
-type chlauthQuery struct{ channel, address, user, qmgr, peer string }
-
-// chlauthRank orders the mapping types: what is known more surely decides first.
-var chlauthRank = map[string]int{"SSLPEERMAP": 3, "USERMAP": 2, "QMGRMAP": 2, "ADDRESSMAP": 1}
-
-// chlauthDecides finds the mapping record for a channel: the most specific channel profile among those that fit, then
-// the type, then the most specific key.
-func (m *Manager) chlauthDecides(q chlauthQuery) *Object {
-	var best *Object
-	var bestScore [4]int
-	for _, o := range m.list("*", ClassChlauth) {
-		d := o.Def()
-		rank := chlauthRank[d.Get("TYPE")]
-		if rank == 0 || !channelFits(d.Get("CHLAUTH"), q.channel) {
-			continue
-		}
-		addr := d.Get("ADDRESS")
-		if addr != "" && !channelFits(addr, q.address) {
-			continue
-		}
-		k := ""
-		switch d.Get("TYPE") {
-		case "USERMAP":
-			if k = d.Get("CLNTUSER"); k != q.user {
-				continue
-			}
-		case "QMGRMAP":
-			if k = d.Get("QMNAME"); q.qmgr == "" || !channelFits(k, q.qmgr) {
-				continue
-			}
-		case "SSLPEERMAP":
-			if k = d.Get("SSLPEER"); q.peer == "" || !channelFits(k, q.peer) {
-				continue
-			}
-		}
-		score := [4]int{specific(d.Get("CHLAUTH")), rank, specific(k), specific(addr)}
-		if best == nil || lessScore(bestScore, score) {
-			best, bestScore = o, score
-		}
-	}
-	return best
-}
-
-// specific ranks a pattern: an exact value above a generic one, a longer beginning above a shorter.
-func specific(p string) int {
-	if p == "" {
-		return -1
-	}
-	if i := strings.IndexByte(p, '*'); i >= 0 {
-		return i
-	}
-	return 1 << 20
-}
-
-func lessScore(a, b [4]int) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
 }

@@ -65,6 +65,9 @@ func (m *Manager) Connect(ctx context.Context, id auth.Identity, o ConnectOption
 	}
 	c := &Conn{m: m, id: m.newID("AMQC"), num: m.rt.connSeq.Add(1), who: id, opt: o, born: m.opt.Clock.Now(),
 		broken: make(chan struct{}), handles: map[Handle]*handle{}}
+	if err := c.mayConnect(); err != nil {
+		return nil, err
+	}
 	if rc := m.admit(c); rc != 0 {
 		return nil, mqi.E("MQCONN", m.opt.Name, rc)
 	}

@@ -70,7 +70,7 @@ func (x *exec) displayDefs() *attr.Reply {
 	if x.c.Object == "QMGR" {
 		pattern = qmgrName
 	}
-	objs := x.m.list(pattern, d.spec.classes...)
+	objs := x.list(pattern, d.spec.classes...)
 	first := -1
 	for i, o := range objs {
 		if d.matches(o) {

@@ -21,7 +21,7 @@ func (x *exec) displayQstatus() *attr.Reply {
 	groups := map[string][]string{"MONITOR": strings.Fields("LGETDATE LGETTIME LPUTDATE LPUTTIME MONQ MSGAGE QTIME")}
 	q := x.request([]string{"TYPE", "CURDEPTH"}, groups)
 	var rows []map[string]string
-	for _, o := range x.m.list(x.c.Name, ClassQueue) {
+	for _, o := range x.list(x.c.Name, ClassQueue) {
 		if o.Queue == nil {
 			continue
 		}
@@ -45,7 +45,7 @@ func (x *exec) queueHandles() *attr.Reply {
 	q := x.request([]string{"TYPE"}, nil)
 	open, _ := x.c.Get("OPENTYPE")
 	var rows []map[string]string
-	for _, o := range x.m.list(x.c.Name, ClassQueue) {
+	for _, o := range x.list(x.c.Name, ClassQueue) {
 		if o.Queue == nil {
 			continue
 		}
@@ -258,7 +258,7 @@ func (x *exec) displaySbstatus() *attr.Reply {
 	typ, _ := x.c.Get("SUBTYPE")
 	q := x.request([]string{"SUB", "SUBID"}, nil)
 	var rows []map[string]string
-	for _, o := range x.m.list(name, ClassSub) {
+	for _, o := range x.list(name, ClassSub) {
 		s := o.sub.Load()
 		if s == nil {
 			continue

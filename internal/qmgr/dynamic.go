@@ -43,6 +43,7 @@ func (c *Conn) openDynamic(ctx context.Context, op string, h *handle, model *Obj
 	if err != nil {
 		return err
 	}
+	o.made.Store(&maker{c.who.User})
 	h.name = name
 	h.creator = true
 	h.res = &resolved{path: []*Object{o}, base: o, qName: name, qmName: c.m.opt.Name}
@@ -100,6 +101,11 @@ func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error 
 		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)
 	case del && deftype != "PERMDYN" && !(deftype == "TEMPDYN" && h.creator):
 		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)
+	}
+	if del {
+		if err := c.mayDelete(h); err != nil {
+			return err
+		}
 	}
 	q := h.queue
 	c.forget(h)

@@ -173,12 +173,3 @@ func hideSecrets(c *attr.Command) string {
 	}
 	return text
 }
-
-// commandRefused raises Not Authorized for a command of somebody who is no administrator.
-func (m *Manager) commandRefused(x *exec) {
-	e := mqi.Event{Reason: mqi.MQRC_NOT_AUTHORIZED, Qualifier: mqi.MQRQ_CMD_NOT_AUTHORIZED, User: x.id.User}
-	if x.c.Spec != nil {
-		e.Command = x.c.Spec.PCFNum
-	}
-	m.RaiseEvent(e)
-}

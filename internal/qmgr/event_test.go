@@ -20,7 +20,7 @@ type evRig struct {
 
 func newEvRig(t *testing.T, attrs string) *evRig {
 	r := &evRig{objRig: newObjRig(t)}
-	c, err := r.m.Connect(bg, auth.Identity{User: "app"}, ConnectOptions{ApplName: "prog", ApplType: mqi.MQAT_UNIX,
+	c, err := r.m.Connect(bg, auth.Identity{User: "app", Admin: true}, ConnectOptions{ApplName: "prog", ApplType: mqi.MQAT_UNIX,
 		Channel: "APP.SVRCONN", ConnName: "127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +305,7 @@ func TestStartStopEvents(t *testing.T) {
 		if d := m.lookup(ClassQueue, qmgrEventQueue).Queue.depth(); d != 1 {
 			t.Errorf("%d events after the start", d)
 		}
-		c, err := m.Connect(bg, auth.Identity{}, ConnectOptions{})
+		c, err := m.Connect(bg, auth.Identity{Admin: true}, ConnectOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestStartStopEvents(t *testing.T) {
 		r.wantEvents(qmgrEventQueue, "2222 2015=QM1")
 		wantRC(t, c.Disconnect(bg), 0)
 		m.stopEvents(mode)
-		c, err = m.Connect(bg, auth.Identity{}, ConnectOptions{})
+		c, err = m.Connect(bg, auth.Identity{Admin: true}, ConnectOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

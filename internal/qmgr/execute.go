@@ -47,6 +47,8 @@ type exec struct {
 	c   *attr.Command
 	id  auth.Identity
 	p   *Pending
+
+	unseen []*Object // what DISPLAY left out, for lack of authority
 }
 
 // Execute runs a command to its end.
@@ -68,10 +70,6 @@ func (m *Manager) Submit(ctx context.Context, c *attr.Command, id auth.Identity)
 
 // run returns the reply, or nil when a unit was submitted.
 func (x *exec) run() *attr.Reply {
-	if !x.id.Admin {
-		x.m.commandRefused(x)
-		return failed(mqi.MQRC_NOT_AUTHORIZED, msgNotAuthorized, x.id.User)
-	}
 	if m := x.m; m.state.Load() >= stateQuiescing {
 		return failed(mqi.MQRC_Q_MGR_QUIESCING, msgQuiescing, m.opt.Name)
 	}
@@ -81,8 +79,11 @@ func (x *exec) run() *attr.Reply {
 	if r := x.expandInserts(); r != nil {
 		return r
 	}
+	if r := x.authorized(); r != nil {
+		return r
+	}
 	if h, ok := handlers[x.c.Verb+" "+x.c.Object]; ok {
-		return h(x)
+		return x.hidden(h(x))
 	}
 	switch x.c.Verb {
 	case "DEFINE":

@@ -1,8 +1,6 @@
 package qmgr
 
 import (
-	"strings"
-
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
@@ -156,27 +154,6 @@ func (m *Manager) qmgrChanged(old, d *Def) {
 	if old.Get("TREELIFE") != d.Get("TREELIFE") {
 		m.setTreeLife(d)
 	}
-}
-
-// refreshSecurity runs REFRESH SECURITY. Definitions are read where they are used, so nothing is cached that would
-// have to be read again; what is named must exist all the same.
-func (x *exec) refreshSecurity() *attr.Reply {
-	typ, _ := x.c.Get("TYPE")
-	if typ != "CONNAUTH" {
-		return x.success(x.m.opt.Name)
-	}
-	name := x.m.qmgrDef().Get("CONNAUTH")
-	if blank(name) {
-		return x.success(x.m.opt.Name)
-	}
-	o := x.m.lookup(ClassAuthinfo, name)
-	if o == nil {
-		return notFoundOf(ClassAuthinfo, name)
-	}
-	if k := o.Def().Kind; !strings.HasPrefix(subtype(k), "IDPW") {
-		return wrongType(name, k, "AUTHINFO(IDPWOS)")
-	}
-	return x.success(x.m.opt.Name)
 }
 
 // refreshQmgr runs REFRESH QMGR. PROXYSUB is true at once: no proxy subscription exists that could be out of step.

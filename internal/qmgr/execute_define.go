@@ -113,6 +113,7 @@ func (m *Manager) swapDef(o *Object, d *Def, id store.QID, fresh bool) {
 		m.byQID[id] = o
 	}
 	m.mu.Unlock()
+	m.recordsChanged(o.Class)
 	if o.Queue != nil && !fresh {
 		o.Queue.defChanged(d)
 	}
@@ -409,6 +410,7 @@ func (m *Manager) forget(o *Object, d *Def) {
 		delete(m.byQID, o.qid())
 	}
 	m.mu.Unlock()
+	m.recordsChanged(o.Class)
 	switch o.Class {
 	case ClassQueue:
 		if o.Queue != nil {

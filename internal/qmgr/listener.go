@@ -165,7 +165,7 @@ func (x *exec) runnable(c Class) (*Object, *attr.Reply) {
 // displayLsstatus runs DISPLAY LSSTATUS: the listeners that run.
 func (x *exec) displayLsstatus() *attr.Reply {
 	var rows []map[string]string
-	for _, o := range x.m.list(x.c.Name, ClassListener) {
+	for _, o := range x.list(x.c.Name, ClassListener) {
 		run := o.run.Load()
 		if run == nil {
 			continue

@@ -33,6 +33,8 @@ type Options struct {
 	Listeners ListenerHost
 	// Services runs the programs of SERVICE objects; nil where there are none.
 	Services ServiceHost
+	// Security brings passwords, accounts and keys; nil where there are none.
+	Security SecurityHost
 }
 
 // ListenerHost binds the ports of LISTENER objects; daemon implements it.
@@ -71,6 +73,7 @@ type Manager struct {
 	topics topicFeed   // the topic tree and who is pinned in it
 	retain retainStore // retained publications
 	rt     runtime     // message half: queues' loops, connections
+	authz  authzState  // who may do what
 	ev     events      // event messages, statistics and accounting
 
 	parts     [2]atomic.Bool // by Part: whether it runs
@@ -120,6 +123,10 @@ func Open(o Options) (*Manager, error) {
 	}
 	if m.lookup(ClassQmgr, qmgrName) == nil {
 		return nil, fmt.Errorf("queue manager %s: no queue manager definition in the store: create it first", o.Name)
+	}
+	if err := m.loadSecurity(); err != nil {
+		m.cancel()
+		return nil, fmt.Errorf("queue manager %s: %w", o.Name, err)
 	}
 	m.loadTopics()
 	if err := m.loadRetained(); err != nil {

@@ -2,6 +2,8 @@ package qmgr
 
 import (
 	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/auth"
 )
 
 func TestChlauth(t *testing.T) {
@@ -98,7 +100,7 @@ func TestProfileMatches(t *testing.T) {
 		{"A.**", "A", true}, {"**", "X.Y", true}, {"*", "X.Y", false}, {"A.*.C", "A.B.C", true}, {"A.**.C", "A.B.D.C", true},
 		{"A?C", "ABC", true}, {"A?C", "A.C", false}, {"AB*", "ABCD", true}, {"AB*", "AB", true}, {"", "", true}, {"A", "", false},
 	} {
-		if got := profileMatches(c.profile, c.name); got != c.want {
+		if got := auth.MatchProfile(c.profile, c.name); got != c.want {
 			t.Errorf("profile %q on %q: %v", c.profile, c.name, got)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 func (r *objRig) connect() *Conn {
 	r.t.Helper()
-	c, err := r.m.Connect(bg, auth.Identity{User: "app"}, ConnectOptions{ApplName: "amqsput"})
+	c, err := r.m.Connect(bg, auth.Identity{User: "app", Admin: true}, ConnectOptions{ApplName: "amqsput"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -82,7 +82,8 @@ type Object struct {
 	mu      sync.Mutex
 	pending *Pending // the change of this object that is not durable yet, or nil
 
-	deleting atomic.Bool // a DELETE is under way: no new handle may be made
+	made     atomic.Pointer[maker] // of a dynamic queue: who made it
+	deleting atomic.Bool           // a DELETE is under way: no new handle may be made
 
 	// Queue is set for local queues (QLOCAL); it lives as long as the object.
 	Queue *Queue

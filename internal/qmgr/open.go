@@ -134,6 +134,12 @@ func (c *Conn) openOther(op string, h *handle, od *mqi.OD) error {
 	if o == nil {
 		return mqi.E(op, od.ObjectName, mqi.MQRC_UNKNOWN_OBJECT_NAME)
 	}
+	if class == ClassQmgr {
+		name = selfProfile
+	}
+	if err := c.mayOpen(op, h, od, string(class), name, 0); err != nil {
+		return err
+	}
 	h.res = &resolved{path: []*Object{o}, qmName: c.m.opt.Name}
 	return nil
 }
@@ -143,6 +149,9 @@ func (c *Conn) openQueue(ctx context.Context, op string, h *handle, od *mqi.OD) 
 	if rc != 0 {
 		c.openRefused(od, rc)
 		return mqi.E(op, od.ObjectName, rc)
+	}
+	if err := c.mayOpenQueue(op, h, od, r); err != nil {
+		return err
 	}
 	if r.model != nil {
 		if op == "MQPUT1" {

@@ -90,6 +90,9 @@ func (c *Conn) openTopic(op string, h *handle, od *mqi.OD, alias *Object) error 
 	case op != "MQPUT1" && m.topics.tree.Resolve(full, pubsub.MCAST) == "ONLY": // MQPUT1 asks for all of them at once
 		return mqi.E(op, full, mqi.MQRC_MULTICAST_ONLY)
 	}
+	if err := c.mayPublish(op, h, od, alias, full); err != nil {
+		return err
+	}
 	t := &topicHandle{topic: full, conn: c.connHex()}
 	if t.pub, err = m.topics.tree.OpenPublisher(full, t.conn); err != nil {
 		return mqi.Wrap(op, od.ObjectName, pubsubRC(err), err)

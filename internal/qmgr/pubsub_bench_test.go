@@ -49,7 +49,7 @@ func benchStop(b *testing.B, m *Manager, mode store.StopMode) {
 
 func benchConn(b *testing.B, m *Manager) *Conn {
 	b.Helper()
-	c, err := m.Connect(bg, auth.Identity{User: "app"}, ConnectOptions{})
+	c, err := m.Connect(bg, auth.Identity{User: "app", Admin: true}, ConnectOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (r *crashRun) command(m *Manager, text string) {
 // publishUnits makes units of work, each with a retained publication on two topics, until the power fails. It returns
 // how many were acknowledged.
 func (r *crashRun) publishUnits(m *Manager, disk *crashfs.FS) int {
-	c, err := m.Connect(bg, auth.Identity{User: "app"}, ConnectOptions{})
+	c, err := m.Connect(bg, auth.Identity{User: "app", Admin: true}, ConnectOptions{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func (r *crashRun) publishUnits(m *Manager, disk *crashfs.FS) int {
 
 // state reads what is there after a crash: the numbers on both queues, and the retained publications.
 func (r *crashRun) state(m *Manager) (queues [2]string, retained [2]string) {
-	c, err := m.Connect(bg, auth.Identity{User: "app"}, ConnectOptions{})
+	c, err := m.Connect(bg, auth.Identity{User: "app", Admin: true}, ConnectOptions{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

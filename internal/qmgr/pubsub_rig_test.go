@@ -64,7 +64,7 @@ func (r *psRig) restart(mode store.StopMode) {
 
 func (r *psRig) connect(user string) *Conn {
 	r.t.Helper()
-	c, err := r.m.Connect(bg, auth.Identity{User: user, UID: 1001}, ConnectOptions{ApplName: "amqspub"})
+	c, err := r.m.Connect(bg, auth.Identity{User: user, UID: 1001, Admin: true}, ConnectOptions{ApplName: "amqspub"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

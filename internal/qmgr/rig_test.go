@@ -69,7 +69,7 @@ func (r *rig) open() {
 
 func (r *rig) connect() *Conn {
 	r.t.Helper()
-	c, err := r.m.Connect(bg, auth.Identity{User: "app", UID: 1001}, ConnectOptions{ApplName: "amqsput"})
+	c, err := r.m.Connect(bg, auth.Identity{User: "app", UID: 1001, Admin: true}, ConnectOptions{ApplName: "amqsput"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

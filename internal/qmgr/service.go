@@ -118,7 +118,7 @@ func (m *Manager) endService(o *Object, run *running) error {
 // displaySvstatus runs DISPLAY SVSTATUS: the servers that run.
 func (x *exec) displaySvstatus() *attr.Reply {
 	var rows []map[string]string
-	for _, o := range x.m.list(x.c.Name, ClassService) {
+	for _, o := range x.list(x.c.Name, ClassService) {
 		run := o.run.Load()
 		if run == nil {
 			continue

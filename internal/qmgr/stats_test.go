@@ -45,7 +45,7 @@ func wantParams(t *testing.T, params []mqi.CFParam, want map[int32]string) {
 func (r *evRig) work() {
 	t := r.t
 	r.ok("CLEAR QLOCAL(Q)")
-	c, err := r.m.Connect(bg, auth.Identity{User: "app"}, ConnectOptions{ApplName: "worker", PID: 42, TID: 7})
+	c, err := r.m.Connect(bg, auth.Identity{User: "app", Admin: true}, ConnectOptions{ApplName: "worker", PID: 42, TID: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestAccountingInterval(t *testing.T) {
 	r.clk.Advance(time.Minute)
 	r.fill(h, 1)
 	c := r.c
-	r.c, _ = r.m.Connect(bg, auth.Identity{}, ConnectOptions{Internal: true})
+	r.c, _ = r.m.Connect(bg, auth.Identity{Admin: true}, ConnectOptions{Internal: true})
 	got := r.events(accountingQueue)
 	if len(got) != 1 {
 		t.Fatalf("%d messages", len(got))

@@ -44,7 +44,7 @@ func (x *exec) subName() (string, *attr.Reply) {
 		}
 		return x.c.Name, nil
 	}
-	for _, o := range x.m.list("*", ClassSub) {
+	for _, o := range x.list("*", ClassSub) {
 		if strings.EqualFold(o.Def().Get("SUBID"), id) && (x.c.Name == "" || x.c.Name == o.Name) {
 			return o.Name, nil
 		}

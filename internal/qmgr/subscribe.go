@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/store"
@@ -94,6 +95,9 @@ type creation struct {
 
 func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle, Handle, error) {
 	m := s.m
+	if err := s.maySubscribe(s.full, auth.Subscribe); err != nil {
+		return 0, 0, err
+	}
 	if rc := s.checkCreate(); rc != 0 {
 		return 0, 0, s.fail(rc)
 	}

@@ -3,6 +3,7 @@ package qmgr
 import (
 	"context"
 
+	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
@@ -15,6 +16,13 @@ func (s *subscribing) resume(o *Object) (Handle, Handle, error) {
 	d, ps := o.Def(), o.sub.Load()
 	if ps == nil {
 		return 0, 0, s.fail(mqi.MQRC_NO_SUBSCRIPTION)
+	}
+	want := auth.Resume
+	if s.asks(mqi.MQSO_ALTER) {
+		want = auth.Subscribe
+	}
+	if err := s.maySubscribe(d.subExtra().topic, want); err != nil {
+		return 0, 0, err
 	}
 	if rc := s.checkResume(d); rc != 0 {
 		return 0, 0, s.fail(rc)

@@ -156,7 +156,7 @@ func TestDisconnectAndBreak(t *testing.T) {
 func TestConnectionRows(t *testing.T) {
 	r := newRig(t)
 	r.define("QLOCAL", "Q")
-	c, err := r.m.Connect(bg, auth.Identity{User: "alice"}, ConnectOptions{ApplName: "prog", Channel: "DEV.CHL",
+	c, err := r.m.Connect(bg, auth.Identity{User: "alice", Admin: true}, ConnectOptions{ApplName: "prog", Channel: "DEV.CHL",
 		ConnName: "127.0.0.1", Options: 32})
 	if err != nil {
 		t.Fatal(err)
