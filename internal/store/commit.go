@@ -8,16 +8,23 @@ import (
 
 // The log store's commit path, all on the committer's goroutine.
 
-// removesOnly reports that a unit gives room back and takes none but for its own frame.
+// besideRemoves is how many bytes a unit that gives room back may write along with that, such as a counter.
+const besideRemoves = 256
+
+// removesOnly reports that a unit gives room back and takes next to none but for its own frame.
 func removesOnly(t *Tx) bool {
+	gives, takes := false, 0
 	for i := range t.ops {
-		switch t.ops[i].kind {
+		switch o := &t.ops[i]; o.kind {
 		case opRemove, opDropQueue, opUnset:
+			gives = true
+		case opSet:
+			takes += len(o.a) + len(o.b)
 		default:
 			return false
 		}
 	}
-	return true
+	return gives && takes <= besideRemoves
 }
 
 // commitBatch writes the frames of a batch and makes them durable with one sync. A unit for which there is no room
@@ -47,8 +54,20 @@ func (s *logStore) commitBatch(batch []*unit) {
 		if ops[i], err = w.unit(u.tx); err == nil {
 			continue
 		}
-		if rerr := w.rollback(m); rerr != nil || !isFull(err) {
+		if !isFull(err) {
 			s.finishAll(batch, s.fail(fmt.Errorf("write log: %w", err)))
+			return
+		}
+		serr := w.secure(m)
+		if isFull(serr) {
+			s.refuseBatch(batch, before, serr)
+			return
+		}
+		if serr == nil {
+			serr = w.rollback(m)
+		}
+		if serr != nil {
+			s.finishAll(batch, s.fail(fmt.Errorf("write log: %w", serr)))
 			return
 		}
 		results[i], ops[i] = full(err), nil

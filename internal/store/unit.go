@@ -78,10 +78,11 @@ func newCommitter(commit func([]*unit), drop func(*unit, error)) *committer {
 
 func (c *committer) start() { go c.run() }
 
-// submit queues u. enlist runs under the queue's lock, so that it sees units in commit order.
+// submit queues u. enlist runs under the queue's lock, so that it sees units in commit order. A control unit passes the
+// bound: the checkpoint that would make room must not wait for room.
 func (c *committer) submit(u *unit, enlist func()) error {
 	c.mu.Lock()
-	for !c.stopped && len(c.queue) > 0 && (len(c.queue) >= maxWaitingUnits || c.bytes+u.tx.bytes > maxWaitingBytes) {
+	for u.control == nil && !c.stopped && len(c.queue) > 0 && (len(c.queue) >= maxWaitingUnits || c.bytes+u.tx.bytes > maxWaitingBytes) {
 		c.room.Wait()
 	}
 	if c.stopped {

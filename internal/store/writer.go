@@ -52,15 +52,36 @@ func (w *logWriter) mark() mark {
 	return mark{w.cur, w.ended, w.off, w.lsn, len(w.created), w.nextBig}
 }
 
-// rollback takes back every frame since m, as if they had never been.
+// secure writes what a failed write may have lost of the frames before m: units of the same batch that are to stay.
+// rollback cuts off the rest. Its error leaves everything as it was.
+func (w *logWriter) secure(m mark) error {
+	written := w.off - int64(len(w.buf))
+	if !w.torn || w.cur != m.cur || written >= m.off {
+		return nil
+	}
+	before := w.buf[:m.off-written]
+	if _, err := w.cur.f.WriteAt(before, written); err != nil {
+		return err
+	}
+	w.written += uint64(len(before))
+	w.buf = w.buf[:copy(w.buf, w.buf[len(before):])]
+	return nil
+}
+
+// rollback takes back every frame since m, as if they had never been. When a write has failed, secure comes first.
 func (w *logWriter) rollback(m mark) error {
 	var errs []error
+	invariants.True(!w.torn || w.cur != m.cur || w.off-int64(len(w.buf)) >= m.off, "a rollback would lose units before it")
 	if len(w.created) > m.created {
 		w.last = w.created[m.created].no - 1
 	}
 	for _, s := range w.created[m.created:] {
 		w.dirty = slices.DeleteFunc(w.dirty, func(d *segment) bool { return d == s })
 		errs = append(errs, w.files.drop(s))
+	}
+	if len(w.created) > m.created {
+		// A crash must not bring the segments back with what was refused in them.
+		errs = append(errs, w.files.fs.SyncDir(w.files.dir))
 	}
 	written := w.off - int64(len(w.buf)) // up to here cur is in the file
 	switch {
