@@ -206,6 +206,8 @@ func storeReason(op, object string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, store.ErrFull) && (op == "MQPUT" || op == "MQPUT1"):
+		return mqi.Wrap(op, object, mqi.MQRC_Q_SPACE_NOT_AVAILABLE, err)
 	case errors.Is(err, store.ErrFull):
 		return mqi.Wrap(op, object, mqi.MQRC_RESOURCE_PROBLEM, err)
 	case errors.Is(err, store.ErrClosed):

@@ -255,6 +255,8 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		return g.choose(s, slot), nil, 0
 	case len(s.dead) > 0:
 		return nil, nil, 0
+	case g.match.byToken && g.match.unmarked && q.tokenMarked(s):
+		return nil, nil, mqi.MQRC_MSG_MARKED_BROWSE_CO_OP
 	case g.missed.set && q.served != g.seen && (o&mqi.MQGMO_WAIT != 0 || g.passes < maxPasses):
 		// While messages were looked into one by one, another became visible, perhaps before the place reached.
 		g.missed = place{}

@@ -29,6 +29,10 @@ func (c *Conn) Inq(ctx context.Context, n Handle, selectors []int32, maxInts, ma
 		return nil, nil, mqi.E("MQINQ", h.name, mqi.MQRC_NOT_OPEN_FOR_INQUIRE)
 	case len(selectors) > maxSelectors:
 		return nil, nil, mqi.E("MQINQ", h.name, mqi.MQRC_SELECTOR_LIMIT_EXCEEDED)
+	case maxInts < 0:
+		return nil, nil, mqi.E("MQINQ", h.name, mqi.MQRC_INT_ATTR_COUNT_ERROR)
+	case maxChars < 0:
+		return nil, nil, mqi.E("MQINQ", h.name, mqi.MQRC_CHAR_ATTR_LENGTH_ERROR)
 	case h.check() != 0:
 		return nil, nil, mqi.E("MQINQ", h.name, h.check())
 	case h.queue != nil && h.queue.isDead():

@@ -68,8 +68,8 @@ func (c *Conn) open(ctx context.Context, op string, od *mqi.OD, options int32) (
 	if options&mqi.MQOO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load() {
 		return fail(mqi.MQRC_Q_MGR_QUIESCING)
 	}
-	if od.RecsPresent != 0 {
-		return fail(mqi.MQRC_OD_ERROR)
+	if od.RecsPresent != 0 { // DISTL is what applications say; distribution lists are taken from none
+		return fail(mqi.MQRC_RECS_PRESENT_ERROR)
 	}
 	sel, err := openSelector(od, options)
 	if err != nil {

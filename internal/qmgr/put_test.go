@@ -178,7 +178,7 @@ func TestPutNoSpace(t *testing.T) {
 	r.put(r.c, h, "first", 0)
 	r.fault.fail = func(*store.Tx) error { return fmt.Errorf("log: %w", store.ErrFull) }
 	_, err := tryPut(r.c, h, "x", 0)
-	wantRC(t, err, mqi.MQRC_RESOURCE_PROBLEM)
+	wantRC(t, err, mqi.MQRC_Q_SPACE_NOT_AVAILABLE)
 	_, _, err = tryGet(r.c, h, 0)
 	wantRC(t, err, mqi.MQRC_RESOURCE_PROBLEM)
 	if r.depth("Q") != 1 {

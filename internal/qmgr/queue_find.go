@@ -82,6 +82,13 @@ func (q *Queue) find(s *search) uint32 {
 	}
 }
 
+// tokenMarked reports whether the message that the search's token names is there, but marked for the cooperating browsers.
+func (q *Queue) tokenMarked(s *search) bool {
+	slot, seq := splitToken(s.match.token, q.qid)
+	return q.slab.valid(slot, seq) && q.available(s, slot) && s.h.cooperates() && q.slab.at(slot).flags&fCoop != 0 &&
+		q.coopMarked(slot, s.now)
+}
+
 func (q *Queue) walk(s *search) uint32 {
 	top := len(q.lists) - 1
 	if s.after.set {
