@@ -96,11 +96,13 @@ func (e *env) send(cl *client, path string, q url.Values, f messageFlags, ack fu
 		return err
 	}
 	defer resp.Body.Close()
+	accepted := 0
 	err = e.readLines(resp.Body, func(line []byte) error {
 		var m struct{ MessageID string }
 		if err := json.Unmarshal(line, &m); err != nil {
 			return err
 		}
+		accepted++
 		if ack != nil {
 			ack(m.MessageID)
 		}
@@ -112,7 +114,7 @@ func (e *env) send(cl *client, path string, q url.Values, f messageFlags, ack fu
 	})
 	pr.CloseWithError(errors.New("the queue manager takes no more"))
 	if err != nil {
-		return err
+		return withCode(exitRefused, fmt.Errorf("%w (accepted before it: %s)", err, counted(accepted, "message")))
 	}
 	// Only a stream that was read to its end can have ended well.
 	return <-sent
@@ -329,4 +331,12 @@ func (e *env) printMessage(line []byte, m *received, f messageFlags) error {
 	}
 	_, err = e.stdout.Write(b)
 	return err
+}
+
+// counted says a number of things in words.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -48,7 +48,7 @@ func checkName(cmd *attr.Command, it *item) (name, text, hint string) {
 	if name == "" {
 		return "", "the name is blank", "write " + obj + "(NAME)"
 	}
-	generic := cmd.Spec.NeedName == attr.NameGeneric || cmd.Spec.NeedName == attr.NameOptional
+	generic := cmd.Spec.NeedName == attr.NameGeneric || cmd.Spec.NeedName == attr.NameOptional && obj != "LISTENER"
 	body := name
 	if generic {
 		body = strings.TrimSuffix(name, "*")

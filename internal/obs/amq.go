@@ -36,6 +36,10 @@ var notices = map[string]Notice{
 		"Report it together with this entry: it holds the place in the program."},
 	"AMQ7017": {"The data directory cannot be used as it is.",
 		"The text names the file. Restore it from a backup, or run qmgrd check for the details."},
+	"AMQ7463": {"A unit of work or a definition was refused because the file system of the data directory has no room. " +
+		"Nothing of it was kept; gets and what else needs no room go on. This entry comes once a minute at most.",
+		"Make room on the file system of the data directory, or get messages that are no longer wanted."},
+	"AMQ7474": {"A unit of work was written although the disk had been full before it.", "None."},
 	"AMQ7077": {"The user asked for something that needs an administrator: root, the user whose process the queue " +
 		"manager is, or a member of the administrators' group.",
 		"Run it as such a user, or name a group in qm.ini (stanza AdminSocket, key Group)."},

@@ -141,6 +141,7 @@ func (p *Pending) settle(ctx context.Context) error {
 // complete puts the outcome of the unit in force. Once.
 func (p *Pending) complete(err error) {
 	u := p.unit
+	p.m.noteStore(err)
 	if err == nil {
 		for _, f := range u.swap {
 			f()

@@ -150,8 +150,15 @@ func (m *Manager) unbind(o *Object, run *running) error {
 	return nil
 }
 
+// defaultListener is meant by a START or STOP LISTENER that names none. It exists in every queue manager, and its
+// PORT(0) is defaultPort.
+const defaultListener = "SYSTEM.DEFAULT.LISTENER.TCP"
+
 // runnable finds the listener or service a START or STOP names, once its definition is in force.
 func (x *exec) runnable(c Class) (*Object, *attr.Reply) {
+	if c == ClassListener && x.c.Name == "" {
+		x.c.Name = defaultListener
+	}
 	o, err := x.m.settled(x.ctx, c, x.c.Name)
 	switch {
 	case err != nil:

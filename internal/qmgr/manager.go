@@ -74,7 +74,8 @@ type Manager struct {
 	retain retainStore // retained publications
 	rt     runtime     // message half: queues' loops, connections
 	authz  authzState  // who may do what
-	ev     events      // event messages, statistics and accounting
+	disk   diskState
+	ev     events // event messages, statistics and accounting
 
 	parts     [2]atomic.Bool // by Part: whether it runs
 	state     atomic.Int32   // stateStarting …

@@ -227,3 +227,13 @@ func templateOf(k attr.Kind) string {
 		return "SYSTEM.DEF." + t
 	}
 }
+
+// IsModel reports whether a model queue has that name.
+func (m *Manager) IsModel(name string) bool {
+	o := m.lookup(ClassQueue, name)
+	if o == nil {
+		return false
+	}
+	d := o.Def()
+	return d != nil && d.Kind == "QMODEL"
+}

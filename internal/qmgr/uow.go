@@ -194,7 +194,9 @@ func (m *Manager) commit(u *uow) error {
 	m.fire(u, u.fired)
 	t := m.submitUnit(u)
 	// The unit ends whatever the caller's context does: nobody may see it half.
-	if err := t.Wait(context.Background()); err != nil {
+	err := t.Wait(context.Background())
+	m.noteStore(err)
+	if err != nil {
 		m.retain.failed(u.retained)
 		m.giveBack(u)
 		return err

@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // Problem is one error in the vendor's JSON form.
@@ -51,6 +52,8 @@ var problems = map[string]problemRow{
 	"MQWB0110E": {http.StatusNotImplemented, "This version does not have this part yet.", "See docs/compatibility.md."},
 	"MQWB0111E": {http.StatusServiceUnavailable, "The queue manager is ending or not ready.",
 		"Try again when it runs."},
+	"MQWB0113E": {http.StatusServiceUnavailable, "The file system of the data directory has no room for messages or " +
+		"definitions.", "Make room there; errors/AMQERR01.LOG says when it was first met (AMQ7463E)."},
 	"MQWB0112E": {http.StatusInternalServerError, "The request met an internal error; the queue manager goes on.",
 		"The error log has the details."},
 }
@@ -87,10 +90,19 @@ func ofError(err error) *Problem {
 	if !ok {
 		status = http.StatusBadRequest
 	}
-	return &Problem{Type: "qmgr", MsgID: "MQWB0300E", status: status, CC: int32(e.CC), RC: int32(e.RC),
+	p = &Problem{Type: "qmgr", MsgID: "MQWB0300E", status: status, CC: int32(e.CC), RC: int32(e.RC),
 		Message:     fmt.Sprintf("MQWB0300E: %s of %s ended with reason %d (%s)", e.Op, e.Object, e.RC, e.RC.Name()),
 		Explanation: "The queue manager refused the request with an MQ reason code.",
 		Action:      "Look up the reason code; its name says what to change."}
+	if errors.Is(err, errModel) {
+		p.Message += ": " + errModel.Error()
+	}
+	if errors.Is(err, store.ErrFull) {
+		p.status = http.StatusInsufficientStorage
+		p.Message += ": the disk of the queue manager's data directory is full"
+		p.Action = problems["MQWB0113E"].action
+	}
+	return p
 }
 
 // fail writes a Problem.

@@ -275,6 +275,9 @@ func (s *Server) getReady(w http.ResponseWriter, _ *http.Request) error {
 	if st := s.opt.Status().Status; st != "Running" {
 		return refuse("MQWB0111E", "queue manager %s is %s", s.opt.Name, st)
 	}
+	if s.opt.Manager.DiskFull() {
+		return refuse("MQWB0113E", "queue manager %s runs, but its disk is full: nothing that needs room is accepted", s.opt.Name)
+	}
 	writeJSON(w, http.StatusOK, map[string]string{"name": s.opt.Name, "status": "ready"})
 	return nil
 }

@@ -16,6 +16,9 @@ import (
 // formatString is MQFMT_STRING.
 const formatString = "MQSTR"
 
+// errModel is why nothing is put to a model queue here.
+var errModel = errors.New("a model queue: put to a queue that was made of it, or to a local queue")
+
 // session is one connection with one open queue, for one request.
 type session struct {
 	c *qmgr.Conn
@@ -34,6 +37,11 @@ func (s *Server) openQueue(r *http.Request, queue, appl string, options int32) (
 	}
 	od := mqi.DefaultOD()
 	od.ObjectName = queue
+	if options&mqi.MQOO_OUTPUT != 0 && s.opt.Manager.IsModel(queue) {
+		// Opening it would make a dynamic queue that ends with this request, and the messages with it.
+		c.Break()
+		return nil, mqi.Wrap("MQOPEN", queue, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE, errModel)
+	}
 	h, err := c.Open(r.Context(), &od, options|mqi.MQOO_FAIL_IF_QUIESCING)
 	if err != nil {
 		c.Break()
