@@ -12,18 +12,46 @@ const accountingQueue = "SYSTEM.ADMIN.ACCOUNTING.QUEUE"
 type account struct {
 	since  time.Time
 	seq    int32
+	verbs  bool // mqi is counted
 	mqi    counts
 	queues map[*Queue]*queueCounts
 }
 
+// accounted says what of a connection (nil: none) is accounted for: its verbs, and those on a queue (nil: none). With
+// ACCTCONO(ENABLED) the options it connected with come first.
+func (c *Conn) accounted(cfg *eventCfg, q *Queue) (verbs, onQueue bool) {
+	if c == nil || c.opt.Internal {
+		return false, false
+	}
+	verbs = cfg.acctMQI
+	onQueue = q != nil && switchedOn(cfg.acctQ, q.cfg.Load().watch.acctQ)
+	if !cfg.acctOverride {
+		return verbs, onQueue
+	}
+	switch o := c.opt.Options; {
+	case o&mqi.MQCNO_ACCOUNTING_MQI_ENABLED != 0:
+		verbs = true
+	case o&mqi.MQCNO_ACCOUNTING_MQI_DISABLED != 0:
+		verbs = false
+	}
+	switch o := c.opt.Options; {
+	case o&mqi.MQCNO_ACCOUNTING_Q_ENABLED != 0:
+		onQueue = q != nil && cfg.acctQ != "NONE"
+	case o&mqi.MQCNO_ACCOUNTING_Q_DISABLED != 0:
+		onQueue = false
+	}
+	return verbs, onQueue
+}
+
 // account counts a verb for the connection's accounting messages. Under statsState.mu.
-func (c *Conn) account(cfg *eventCfg, q *Queue, onQueue bool, d *deed) {
+func (c *Conn) account(q *Queue, verbs, onQueue bool, d *deed) {
 	a := c.acct
 	if a == nil {
 		a = &account{since: c.born}
 		c.acct = a
 	}
-	if cfg.acctMQI {
+	if verbs {
+		a.verbs = true
 		a.mqi.add(d)
 	}
 	if !onQueue {
@@ -54,7 +82,6 @@ func (a *account) overdue(cfg *eventCfg, now time.Time) bool {
 // writeAccount puts the accounting messages of a connection; how it ended is MQDISCONNECT_*, -1 when it goes on.
 func (c *Conn) writeAccount(how int32) {
 	st := &c.m.ev.stats
-	cfg := c.m.eventCfg()
 	now := c.m.opt.Clock.Now()
 	st.mu.Lock()
 	a := c.acct
@@ -68,7 +95,7 @@ func (c *Conn) writeAccount(how int32) {
 	}
 	st.mu.Unlock()
 	head := append(c.m.intervalParams(a.since, now), c.accountParams(a, how, now)...)
-	if cfg.acctMQI {
+	if a.verbs {
 		c.m.putPCF(accountingQueue, mqi.MQFMT_ADMIN, counted(mqi.MQCFT_ACCOUNTING, mqi.MQCMD_ACCOUNTING_MQI,
 			append(head[:len(head):len(head)], a.mqi.params(false)...)))
 	}

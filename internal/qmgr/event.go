@@ -33,6 +33,7 @@ type eventCfg struct {
 	command, channel                                                          string
 
 	statMQI, acctMQI bool
+	acctOverride     bool // ACCTCONO
 	statQ, acctQ     string
 }
 
@@ -46,7 +47,8 @@ func (m *Manager) eventCfg() *eventCfg {
 	c := &eventCfg{def: d, perfm: on("PERFMEV"), inhibit: on("INHIBTEV"), local: on("LOCALEV"), remote: on("REMOTEEV"),
 		authority: on("AUTHOREV"), startStop: on("STRSTPEV"), config: on("CONFIGEV"), ssl: on("SSLEV"), autoDef: on("CHADEV"),
 		command: d.Get("CMDEV"), channel: d.Get("CHLEV"),
-		statMQI: d.Get("STATMQI") == "ON", acctMQI: d.Get("ACCTMQI") == "ON", statQ: d.Get("STATQ"), acctQ: d.Get("ACCTQ")}
+		statMQI: d.Get("STATMQI") == "ON", acctMQI: d.Get("ACCTMQI") == "ON",
+		acctOverride: on("ACCTCONO"), statQ: d.Get("STATQ"), acctQ: d.Get("ACCTQ")}
 	m.ev.cfg.Store(c)
 	return c
 }

@@ -51,7 +51,8 @@ type deed struct {
 	failed  bool
 	pers    int // 0 nonpersistent, 1 persistent
 	size    int
-	onQueue time.Duration // of a get
+	put     [2]string     // PutDate and PutTime of the message a get got
+	onQueue time.Duration // of a get; made from put when somebody counts it
 	n       int           // of expired or purged messages
 }
 
@@ -184,14 +185,14 @@ func switchedOn(all, own string) bool {
 // count counts a verb of a connection (nil: none), on a queue (nil: none).
 func (m *Manager) count(c *Conn, q *Queue, d *deed) {
 	cfg := m.eventCfg()
-	var statQ, acctQ bool
-	if q != nil {
-		w := &q.cfg.Load().watch
-		statQ, acctQ = switchedOn(cfg.statQ, w.statQ), switchedOn(cfg.acctQ, w.acctQ)
-	}
-	acct := c != nil && !c.opt.Internal && (cfg.acctMQI || acctQ)
+	statQ := q != nil && switchedOn(cfg.statQ, q.cfg.Load().watch.statQ)
+	acctMQI, acctQ := c.accounted(cfg, q)
+	acct := acctMQI || acctQ
 	if !cfg.statMQI && !statQ && !acct {
 		return
+	}
+	if d.kind == didGet {
+		d.onQueue = age(m.opt.Clock.Now(), d.put)
 	}
 	st := &m.ev.stats
 	due := false
@@ -203,7 +204,7 @@ func (m *Manager) count(c *Conn, q *Queue, d *deed) {
 		st.queue(q).add(d)
 	}
 	if acct {
-		c.account(cfg, q, acctQ, d)
+		c.account(q, acctMQI, acctQ, d)
 		due = d.kind != didDisconnect && d.kind != didBreak && c.acct.overdue(cfg, m.opt.Clock.Now())
 	}
 	st.mu.Unlock()
@@ -249,17 +250,20 @@ func (c *Conn) getDone(h *handle, md *mqi.MD, gmo *mqi.GMO, size int, err error)
 	if gmo.Options&getBrowse != 0 {
 		d.kind = didBrowse
 	}
-	if t, err := time.Parse("20060102150405.00", md.PutDate+cut(md.PutTime, 6)+"."+tail(md.PutTime, 6)); err == nil {
-		d.onQueue = c.m.opt.Clock.Now().Sub(t)
-	}
+	d.put = [2]string{md.PutDate, md.PutTime}
 	c.m.count(c, h.queue, &d)
 }
 
-func tail(s string, from int) string {
-	if len(s) < from {
-		return ""
+// age is how long ago a message with that PutDate and PutTime was put; 0 when they are none.
+func age(now time.Time, put [2]string) time.Duration {
+	if len(put[1]) != mqi.MQ_PUT_TIME_LENGTH {
+		return 0
 	}
-	return s[from:]
+	t, err := time.Parse("20060102150405.00", put[0]+put[1][:6]+"."+put[1][6:])
+	if err != nil {
+		return 0
+	}
+	return max(now.Sub(t), 0)
 }
 
 func persistence(md *mqi.MD) int {

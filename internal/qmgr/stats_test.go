@@ -241,3 +241,43 @@ func TestAccountingInterval(t *testing.T) {
 	wantParams(t, got[0].Params, map[int32]string{mqi.MQIAMO_PUTS: "1,0", mqi.MQIAMO_DISC_TYPE: "1",
 		mqi.MQIACF_SEQUENCE_NUMBER: "1"})
 }
+
+// ACCTCONO lets an application decide, by the options it connects with.
+func TestAccountingOverride(t *testing.T) {
+	for _, tc := range []struct {
+		attrs   string
+		options int32
+		want    int // messages: of verbs 1, of queues 2
+	}{
+		{"ACCTMQI(OFF) ACCTQ(OFF) ACCTCONO(DISABLED)", mqi.MQCNO_ACCOUNTING_MQI_ENABLED | mqi.MQCNO_ACCOUNTING_Q_ENABLED, 0},
+		{"ACCTMQI(OFF) ACCTQ(OFF) ACCTCONO(ENABLED)", mqi.MQCNO_ACCOUNTING_MQI_ENABLED, 1},
+		{"ACCTMQI(OFF) ACCTQ(OFF) ACCTCONO(ENABLED)", mqi.MQCNO_ACCOUNTING_Q_ENABLED, 2},
+		{"ACCTMQI(OFF) ACCTQ(NONE) ACCTCONO(ENABLED)", mqi.MQCNO_ACCOUNTING_Q_ENABLED, 0},
+		{"ACCTMQI(ON) ACCTQ(ON) ACCTCONO(ENABLED)", mqi.MQCNO_ACCOUNTING_MQI_DISABLED, 2},
+		{"ACCTMQI(ON) ACCTQ(ON) ACCTCONO(ENABLED)", mqi.MQCNO_ACCOUNTING_Q_DISABLED, 1},
+		{"ACCTMQI(ON) ACCTQ(ON) ACCTCONO(ENABLED)", 0, 3},
+	} {
+		r := newEvRig(t, "")
+		r.ok("ALTER QMGR " + tc.attrs)
+		r.ok("DEFINE QLOCAL(Q)")
+		r.c, _ = r.m.Connect(bg, auth.Identity{}, ConnectOptions{Internal: true})
+		c, err := r.m.Connect(bg, auth.Identity{User: "app"}, ConnectOptions{Options: tc.options})
+		wantRC(t, err, 0)
+		od := mqi.DefaultOD()
+		od.ObjectName = "Q"
+		_, err = c.Open(bg, &od, mqi.MQOO_OUTPUT)
+		wantRC(t, err, 0)
+		wantRC(t, c.Disconnect(bg), 0)
+		got := 0
+		for _, m := range r.events(accountingQueue) {
+			if m.Command == mqi.MQCMD_ACCOUNTING_MQI {
+				got |= 1
+			} else {
+				got |= 2
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s options %d: messages %d, want %d", tc.attrs, tc.options, got, tc.want)
+		}
+	}
+}
