@@ -191,6 +191,13 @@ func (m *Manager) putCopy(u *uow, p *publication, cfg *subCfg, h *msgHead, body 
 	if qc.deftype == "TEMPDYN" {
 		h.md.Persistence = mqi.MQPER_NOT_PERSISTENT // such a queue takes no others, and the subscription ends with it
 	}
+	now := m.opt.Clock.Now()
+	h.capExpiry(now, q.obj)
+	if r != nil {
+		for _, o := range r.path {
+			h.capExpiry(now, o)
+		}
+	}
 	n := len(body)
 	if r != nil && r.remote {
 		n += mqi.MQ_MSG_HEADER_LENGTH

@@ -248,10 +248,10 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 	}
 	md.BackoutCount = 0
 	head.putNanos = now.UnixNano()
-	for _, o := range h.res.path {
-		capExpiry(md, o.Def())
-	}
 	head.expire = expiryAt(now, md.Expiry)
+	for _, o := range h.res.path {
+		head.capExpiry(now, o)
+	}
 	head.deliver = uint8(md.Priority)
 	if cfg.fifo {
 		head.deliver = cfg.defPrty

@@ -22,6 +22,7 @@ type queueCfg struct {
 	propCtl      string
 	streamQ      string // STREAMQ, with STRMQOS(MUSTDUP) in mustDup
 	mustDup      bool
+	capExpiry    int // tenths of a second, 0 none
 	watch        watchCfg
 }
 
@@ -42,6 +43,7 @@ func parseQueueCfg(d *Def) *queueCfg {
 		propCtl:      d.Get("PROPCTL"),
 		streamQ:      d.Get("STREAMQ"),
 		mustDup:      d.Get("STRMQOS") == "MUSTDUP",
+		capExpiry:    numAttr(d, "CAPEXPRY", 0),
 		watch:        parseWatchCfg(d),
 	}
 }

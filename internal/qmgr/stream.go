@@ -1,6 +1,10 @@
 package qmgr
 
-import "github.com/qmgrd/qmgrd/internal/mqi"
+import (
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
 
 // Streaming queues: what is put on a queue with STREAMQ is put on that queue too, in the same unit of work.
 
@@ -62,9 +66,15 @@ func (m *Manager) streamCopy(u *uow, name string, head *msgHead, body []byte, ow
 	return m.enqueueAlone(u, r.base.Queue, out, body, owner)
 }
 
-// capExpiry shortens a message's Expiry to CAPEXPRY (tenths of a second) of a definition on its way.
-func capExpiry(md *mqi.MD, d *Def) {
-	if n := numAttr(d, "CAPEXPRY", 0); n > 0 && (md.Expiry == mqi.MQEI_UNLIMITED || int(md.Expiry) > n) {
-		md.Expiry = int32(n)
+// capExpiry shortens a message's time to the CAPEXPRY (tenths of a second) of a definition on its way.
+func (h *msgHead) capExpiry(now time.Time, o *Object) {
+	n := 0
+	if o.Queue != nil {
+		n = o.Queue.cfg.Load().capExpiry
+	} else {
+		n = numAttr(o.Def(), "CAPEXPRY", 0)
+	}
+	if end := expiryAt(now, int32(n)); n > 0 && (h.expire == 0 || h.expire > end) {
+		h.expire, h.md.Expiry = end, int32(n)
 	}
 }
