@@ -19,6 +19,7 @@ func init() {
 		"PING QMGR":        (*exec).accepted,
 		"REFRESH SECURITY": (*exec).refreshSecurity,
 		"REFRESH QMGR":     (*exec).refreshQmgr,
+		"RESET QMGR":       (*exec).resetQmgr,
 		"START LISTENER":   (*exec).startListener,
 		"STOP LISTENER":    (*exec).stopListener,
 		"START SERVICE":    (*exec).startService,

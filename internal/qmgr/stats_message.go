@@ -4,6 +4,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -210,4 +211,14 @@ func (q *Queue) depthRange() (low, high int) {
 	low, high = min(w.statLow, d), max(w.statHigh, d)
 	w.statLow, w.statHigh = d, d
 	return low, high
+}
+
+// resetQmgr runs RESET QMGR: TYPE(STATISTICS) ends the statistics interval. What else it can reset is not built.
+func (x *exec) resetQmgr() *attr.Reply {
+	if v, _ := x.c.Get("TYPE"); v != "STATISTICS" {
+		return x.notBuilt()
+	}
+	x.m.writeStats()
+	x.m.restartStats()
+	return x.success(x.m.opt.Name)
 }

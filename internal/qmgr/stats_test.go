@@ -260,8 +260,8 @@ func TestAccountingOverride(t *testing.T) {
 		r := newEvRig(t, "")
 		r.ok("ALTER QMGR " + tc.attrs)
 		r.ok("DEFINE QLOCAL(Q)")
-		r.c, _ = r.m.Connect(bg, auth.Identity{}, ConnectOptions{Internal: true})
-		c, err := r.m.Connect(bg, auth.Identity{User: "app"}, ConnectOptions{Options: tc.options})
+		r.c, _ = r.m.Connect(bg, auth.Identity{Admin: true}, ConnectOptions{Internal: true})
+		c, err := r.m.Connect(bg, auth.Identity{User: "app", Admin: true}, ConnectOptions{Options: tc.options})
 		wantRC(t, err, 0)
 		od := mqi.DefaultOD()
 		od.ObjectName = "Q"
@@ -280,4 +280,23 @@ func TestAccountingOverride(t *testing.T) {
 			t.Errorf("%s options %d: messages %d, want %d", tc.attrs, tc.options, got, tc.want)
 		}
 	}
+}
+
+// RESET QMGR TYPE(STATISTICS) ends the interval, and the next one begins.
+func TestResetStatistics(t *testing.T) {
+	r := newEvRig(t, "STATINT(60) STATMQI(ON)")
+	r.clk.Advance(40 * time.Second)
+	r.ok("RESET QMGR TYPE(STATISTICS)")
+	if n := len(r.events(statisticsQueue)); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+	r.clk.Advance(40 * time.Second)
+	if n := len(r.events(statisticsQueue)); n != 0 {
+		t.Errorf("%d messages before the interval is over", n)
+	}
+	r.clk.Advance(20 * time.Second)
+	if n := len(r.events(statisticsQueue)); n != 1 {
+		t.Errorf("%d messages after the interval", n)
+	}
+	r.refuse("AMQ8199E", "RESET QMGR TYPE(ADVANCELOG)")
 }
