@@ -103,3 +103,74 @@ func BenchmarkEntry(b *testing.B) {
 	goruntime.ReadMemStats(&after)
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/message")
 }
+
+// BenchmarkGetByMsgID gets by MsgId at depths that lie far apart: the time must not depend on the depth.
+func BenchmarkGetByMsgID(b *testing.B) {
+	for _, deep := range []int{1000, 1000000} {
+		b.Run(fmt.Sprint(deep), func(b *testing.B) {
+			r := newRig(b)
+			r.define("QLOCAL", "Q", "MAXDEPTH", "999999999")
+			h := r.openQ(r.c, "Q", inOut)
+			ids := make([]mqi.ID, deep)
+			for i := range ids {
+				ids[i] = r.put(r.c, h, "x", 0).MsgID
+			}
+			get := func(i int) {
+				if _, _, err := tryGet(r.c, h, 0, func(md *mqi.MD, _ *mqi.GMO) { md.MsgID = ids[i] }); err != nil {
+					b.Fatal(err)
+				}
+				ids[i] = r.put(r.c, h, "x", 0).MsgID
+			}
+			get(0) // makes the index
+			b.ResetTimer()
+			for n := 0; n < b.N; n++ {
+				get(n * 7919 % deep)
+			}
+		})
+	}
+}
+
+// BenchmarkGroup puts and gets a group of ten messages in logical order behind many other messages, which belong to groups that
+// are not complete: what a get passes over it does not read.
+func BenchmarkGroup(b *testing.B) {
+	r := newRig(b)
+	r.define("QLOCAL", "Q", "MAXDEPTH", "999999999")
+	h := r.openQ(r.c, "Q", inOut)
+	for range 1000 {
+		r.put(r.c, h, "x", 0, flagged(groupMsg))
+	}
+	b.ResetTimer()
+	for n := 0; n < b.N; n++ {
+		for i := range 10 {
+			f := int32(groupMsg)
+			if i == 9 {
+				f = lastGroup
+			}
+			r.put(r.c, h, "x", logicalPut, flagged(f))
+		}
+		for range 10 {
+			r.get(r.c, h, logicalGet|mqi.MQGMO_ALL_MSGS_AVAILABLE)
+		}
+	}
+}
+
+// BenchmarkSelector gets the one message that a selection string selects behind a thousand that it does not: each is read.
+func BenchmarkSelector(b *testing.B) {
+	r := newRig(b)
+	r.define("QLOCAL", "Q", "MAXDEPTH", "999999999")
+	h := r.openQ(r.c, "Q", inOut)
+	od := mqi.DefaultOD()
+	od.ObjectName, od.Version, od.SelectionString = "Q", 4, "Root.MQMD.Priority = 0 AND JMSType IS NULL AND Root.MQMD.Format = 'WANTED  '"
+	s, err := r.c.Open(bg, &od, mqi.MQOO_INPUT_SHARED)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range 1000 {
+		r.put(r.c, h, "x", 0)
+	}
+	b.ResetTimer()
+	for n := 0; n < b.N; n++ {
+		r.put(r.c, h, "x", 0, func(md *mqi.MD) { md.Format = "WANTED" })
+		r.get(r.c, s, 0)
+	}
+}

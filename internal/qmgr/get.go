@@ -27,6 +27,8 @@ type getting struct {
 	missedSlot              uint32
 	seen                    uint64     // Queue.served when the search from the start began
 	passes                  int        // searches from the start
+	msg                     readMsg    // that was read last, and
+	out                     shaped     // how it is given
 	handle                  *msgHandle // gets the properties
 	markUntil               int64      // end of the cooperative mark that a browse makes
 	missed                  place      // a message whose hash fitted but whose identifiers did not: go on behind it

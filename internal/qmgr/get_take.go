@@ -58,7 +58,8 @@ func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
 
 // read reads all parts of a message.
 func (g *getting) read(f *found) (*readMsg, error) {
-	msg := &readMsg{}
+	msg := &g.msg
+	*msg = readMsg{}
 	msg.recs = msg.one[:0]
 	for i, x := range f.all() {
 		rec, err := g.c.m.opt.Store.Read(g.q.qid, x.e.seq, x.e.loc)

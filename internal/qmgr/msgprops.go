@@ -26,7 +26,8 @@ func (s *shaped) keep() {
 
 // shape makes the descriptor and the data that the getter gets. It changes nothing.
 func (g *getting) shape(head *msgHead, body []byte) *shaped {
-	out := &shaped{md: head.md, data: body, to: g.handle}
+	out := &g.out
+	*out = shaped{md: head.md, data: body, to: g.handle}
 	md := &out.md
 	md.Expiry = expiryLeft(g.c.m.opt.Clock.Now(), head.expire)
 	if c := g.propControl(); len(head.props) > 0 || hasHeader(md.Format) {
@@ -117,12 +118,17 @@ func (c *Conn) putProps(head *msgHead, pmo *mqi.PMO, body []byte, local bool) mq
 	if rc != 0 {
 		return rc
 	}
-	head.props = mqi.EncodeProps(props)
+	if len(props) > 0 {
+		head.props = mqi.EncodeProps(props)
+	}
 	md := &head.md
 	if len(props) > 0 && md.MsgFlags&segmentFlags != 0 {
 		return mqi.MQRC_SEGMENTATION_NOT_ALLOWED
 	}
-	limit := numAttr(c.m.qmgrDef(), "MAXPROPL", -1)
+	limit := -1
+	if d := c.m.qmgrDef(); d.Get("MAXPROPL") != "NOLIMIT" {
+		limit = numAttr(d, "MAXPROPL", -1)
+	}
 	if !strict && limit < 0 && !(hasHeader(md.Format) && (bytes.Contains(body, mqFolder) || bytes.Contains(body, mqFolderAttr))) {
 		return 0 // nothing to check: the data is not looked into
 	}
