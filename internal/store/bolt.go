@@ -67,7 +67,7 @@ func openBase(o Options, format int) (_ *base, err error) {
 	}
 	defer func() {
 		if err != nil {
-			b.release()
+			b.release(false)
 		}
 	}()
 	if err := b.prepareDir(format); err != nil {
@@ -75,6 +75,12 @@ func openBase(o Options, format int) (_ *base, err error) {
 	}
 	if b.state, err = openState(o.FS, o.Dir, o.ReadOnly); err != nil {
 		return nil, err
+	}
+	if !o.ReadOnly {
+		st, err := compactState(b.state, o.Dir)
+		if b.state = st; err != nil {
+			return nil, err
+		}
 	}
 	if o.ReadOnly {
 		b.vol = newVolatile(o.MemoryLimit, nil)
@@ -147,13 +153,16 @@ func (b *base) refuseUsed() error {
 	return err
 }
 
-// release gives up what openBase took.
-func (b *base) release() error {
+// release gives up what openBase took; after an orderly end it leaves a state file that need not be read through.
+func (b *base) release(orderly bool) error {
 	var errs []error
 	if b.spill != nil {
 		errs = append(errs, b.spill.close())
 	}
-	if b.state != nil {
+	switch {
+	case b.state != nil && orderly:
+		errs = append(errs, b.state.endClean(b.opt.Dir))
+	case b.state != nil:
 		errs = append(errs, b.state.close())
 	}
 	return errors.Join(append(errs, b.lock.Close())...)
@@ -437,12 +446,13 @@ func (s *boltStore) Close(m StopMode, keep func(QID) bool) error {
 	}
 	s.com.stop(drop)
 	var errs []error
+	orderly := s.cause.Load() == nil && m != Preempt && !s.opt.ReadOnly
 	if p := s.cause.Load(); p != nil {
 		errs = append(errs, *p)
-	} else if m != Preempt && keep != nil && !s.opt.ReadOnly {
+	} else if orderly && keep != nil {
 		errs = append(errs, writeKept(s.opt.FS, s.opt.Dir, s.vol, keep))
 	}
-	return errors.Join(append(errs, s.release())...)
+	return errors.Join(append(errs, s.release(orderly))...)
 }
 
 // Stats implements Store.

@@ -91,7 +91,7 @@ func (c *checker) run() error {
 // checkLog replays the log as a start would, reads every value that is alive, and changes nothing.
 func (c *checker) checkLog() error {
 	nat, _ := c.fs.(vfs.Native)
-	if verifyPages(nat, statePath(c.dir)) != nil {
+	if verifyPages(nat, statePath(c.dir), everyPage) != nil {
 		return nil // reported already; without the state file nobody knows where the log begins
 	}
 	st, err := openState(c.fs, c.dir, true)
@@ -135,7 +135,7 @@ func (c *checker) checkState() error {
 		return errors.New("store: this file system has no real files, bbolt needs one")
 	}
 	before := len(c.out)
-	if err := walkPages(nat, statePath(c.dir), true, c.add); err != nil {
+	if err := walkPages(nat, statePath(c.dir), strictly, c.add); err != nil {
 		return fmt.Errorf("store: read %s: %w", statePath(c.dir), err)
 	}
 	if len(c.out) > before {

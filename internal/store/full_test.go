@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"syscall"
 	"testing"
 	"time"
 
@@ -150,5 +151,79 @@ func TestCheckpointByTime(t *testing.T) {
 	}
 	if _, err := s.Get(store.TableMeta, []byte("k")); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A full disk keeps an orderly end from nothing: what is to be kept of nonpersistent messages finds the room of the
+// reserve, and when even that is too small the end names the queues.
+func TestKeptMessagesOnAFullDisk(t *testing.T) {
+	for _, size := range []int{4 << 10, 4 << 20} {
+		dir := t.TempDir()
+		efs := errfs.New(vfs.OS())
+		efs.SetRoom(2 << 20)
+		o := store.Options{Dir: dir, FS: efs, SegmentSize: 256 << 10, LogSegments: 64, Clock: clock.NewFake(time.Unix(0, 0)),
+			CheckpointBytes: 1 << 40}
+		s, err := store.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx := &store.Tx{}
+		tx.Put(7, 1, store.Rec{Head: []byte("h"), Body: bytes.Repeat([]byte{3}, size)})
+		if _, err := s.Commit(context.Background(), tx); err != nil {
+			t.Fatal(err)
+		}
+		for n := store.Seq(1); err == nil; n++ {
+			err = putOne(s, n, 8<<10)
+		}
+		err = s.Checkpoint(context.Background())
+		efs.SetRoom(0) // others have taken the rest
+		cerr := s.Close(store.Quiesce, func(store.QID) bool { return true })
+		var ke *store.KeepError
+		if size > 1<<20 {
+			if !errors.As(cerr, &ke) || len(ke.Queues) != 1 || ke.Queues[0] != 7 || !errors.Is(cerr, syscall.ENOSPC) {
+				t.Fatalf("close: %v", cerr)
+			}
+			continue
+		}
+		if cerr != nil {
+			t.Fatalf("close: %v (checkpoint %v)", cerr, err)
+		}
+		efs.SetRoom(1 << 20)
+		if s, err = store.Open(o); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Read(7, 1, store.Loc{}); err != nil || len(r.Body) != size {
+			t.Fatalf("the nonpersistent message: %v", err)
+		}
+		if err := s.Close(store.Preempt, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Whatever only takes away works on a full disk, with the counter that goes along with it.
+func TestDropOnAFullDisk(t *testing.T) {
+	efs := errfs.New(vfs.OS())
+	efs.SetRoom(2 << 20)
+	s, err := store.Open(store.Options{Dir: t.TempDir(), FS: efs, SegmentSize: 256 << 10, LogSegments: 64,
+		Clock: clock.NewFake(time.Unix(0, 0)), CheckpointBytes: 1 << 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(store.Preempt, nil)
+	for n := store.Seq(1); err == nil; n++ {
+		err = putOne(s, n, 8<<10)
+	}
+	for n := store.Seq(1000_000); ; n++ { // until not even a small one fits
+		if err := putOne(s, n, 10); errors.Is(err, store.ErrFull) {
+			break
+		}
+	}
+	tx := &store.Tx{}
+	tx.Unset(store.TableObjects, []byte("Q"))
+	tx.DropQueue(1)
+	tx.Set(store.TableMeta, []byte("next"), []byte{0, 0, 0, 1})
+	if _, err := s.Commit(context.Background(), tx); err != nil {
+		t.Fatalf("delete of the queue: %v", err)
 	}
 }

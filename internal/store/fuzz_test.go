@@ -262,7 +262,7 @@ func FuzzPages(f *testing.F) {
 			t.Fatal(err)
 		}
 		n := 0
-		if err := walkPages(nativeFile{name: name}, name, true, func(Problem) bool { n++; return n < 100 }); err != nil {
+		if err := walkPages(nativeFile{name: name}, name, strictly, func(Problem) bool { n++; return n < 100 }); err != nil {
 			t.Fatal(err)
 		}
 	})

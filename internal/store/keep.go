@@ -35,10 +35,30 @@ func writeKept(fsys vfs.FS, dir string, v *volatile, keep func(QID) bool) error 
 	if len(qs) == 0 {
 		return nil
 	}
+	err := writeKeptFile(fsys, dir, v, qs)
+	if err != nil {
+		_ = fsys.Remove(keptPath(dir) + ".new") // a start removes it too
+		return &KeepError{qs, err}
+	}
+	return nil
+}
+
+// KeepError says that an orderly end could not write the nonpersistent messages that were to stay: they are lost.
+type KeepError struct {
+	Queues []QID
+	Err    error
+}
+
+func (e *KeepError) Error() string { return "store: keep nonpersistent messages: " + e.Err.Error() }
+
+// Unwrap is for errors.Is.
+func (e *KeepError) Unwrap() error { return e.Err }
+
+func writeKeptFile(fsys vfs.FS, dir string, v *volatile, qs []QID) error {
 	tmp := keptPath(dir) + ".new"
 	f, err := fsys.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("store: keep nonpersistent messages: %w", err)
+		return err
 	}
 	w := &seqWriter{f: f}
 	err = writeKeptRecords(w, v, qs)
@@ -54,10 +74,7 @@ func writeKept(fsys vfs.FS, dir string, v *volatile, keep func(QID) bool) error 
 	if err == nil {
 		err = fsys.SyncDir(dir)
 	}
-	if err != nil {
-		return fmt.Errorf("store: keep nonpersistent messages: %w", err)
-	}
-	return nil
+	return err
 }
 
 func writeKeptRecords(w *seqWriter, v *volatile, qs []QID) error {

@@ -66,7 +66,7 @@ func OpenLog(o Options) (_ Store, err error) {
 	s.get, s.moreKeys = s.Get, s.delta.keys
 	s.ck.init()
 	if err := s.recover(); err != nil {
-		return nil, errors.Join(err, s.files.close(), b.release())
+		return nil, errors.Join(err, s.files.close(), b.release(false))
 	}
 	s.com = newCommitter(s.commitBatch, s.finish)
 	if o.JoinDelay > 0 {
@@ -492,12 +492,13 @@ func (s *logStore) Close(m StopMode, keep func(QID) bool) error {
 	s.ck.run.Lock() // a Checkpoint that somebody asked for may still run
 	defer s.ck.run.Unlock()
 	var errs []error
+	orderly := s.cause.Load() == nil && m != Preempt && !s.opt.ReadOnly
 	if p := s.cause.Load(); p != nil {
 		errs = append(errs, *p)
-	} else if m != Preempt && !s.opt.ReadOnly {
+	} else if orderly {
 		errs = append(errs, s.cleanEnd(keep))
 	}
-	return errors.Join(append(errs, s.files.close(), s.release())...)
+	return errors.Join(append(errs, s.files.close(), s.release(orderly))...)
 }
 
 // cleanEnd leaves a short log and the nonpersistent messages that are to be kept.
@@ -520,6 +521,8 @@ func (s *logStore) cleanEnd(keep func(QID) bool) error {
 	if keep == nil {
 		return nil
 	}
+	// What the reserve holds is for this too: the next start makes another.
+	_ = s.opt.FS.Remove(s.reserveName())
 	return writeKept(s.opt.FS, s.opt.Dir, s.vol, keep)
 }
 

@@ -37,10 +37,23 @@ type Problem struct {
 
 func (p Problem) String() string { return p.File + ": " + p.Where + ": " + p.What }
 
+// pageDepth says how much of a state file is walked.
+type pageDepth uint8
+
+const (
+	// everyPage is what a start after an unclean end reads.
+	everyPage pageDepth = iota
+	// noBodyLeaves leaves out the leaves with message bodies, which are most of a file. It is enough when the file is
+	// as a clean end left it: a body is read through its own checksum, and one that is missing is missed by its head.
+	noBodyLeaves
+	// strictly finds a damaged meta page a fault, though the other one will do.
+	strictly
+)
+
 // verifyPages returns the first structural fault of a state file as an ErrCorrupt.
-func verifyPages(nat vfs.Native, path string) error {
+func verifyPages(nat vfs.Native, path string, depth pageDepth) error {
 	var first *Problem
-	err := walkPages(nat, path, false, func(p Problem) bool {
+	err := walkPages(nat, path, depth, func(p Problem) bool {
 		first = &p
 		return false
 	})
@@ -60,16 +73,21 @@ type pageWalk struct {
 	page   int64
 	high   uint64 // pages from here on are not in use
 	seen   []uint64
-	strict bool // a damaged meta page is a fault, though the other one will do
+	depth  pageDepth
 	report func(Problem) bool
 	stop   bool
+
+	txid     uint64 // of the newer meta page
+	free     uint64 // page of the free list, noFreelist when there is none
+	branches bool   // in a tree whose leaves are left out
+	kind     uint16 // of the page that cells ended with
 
 	ahead, aheadBuf []byte // what read has at hand
 	aheadOff        int64
 }
 
 // walkPages calls report for every fault until it returns false. The error is one of reading, not of the content.
-func walkPages(nat vfs.Native, path string, strict bool, report func(Problem) bool) error {
+func walkPages(nat vfs.Native, path string, depth pageDepth, report func(Problem) bool) error {
 	f, err := nat.OpenNative(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
@@ -79,7 +97,7 @@ func walkPages(nat vfs.Native, path string, strict bool, report func(Problem) bo
 	if err != nil {
 		return err
 	}
-	w := &pageWalk{f: f, path: path, size: st.Size(), strict: strict, report: report}
+	w := &pageWalk{f: f, path: path, size: st.Size(), depth: depth, report: report}
 	root, ok := w.metas()
 	if !ok {
 		return nil
@@ -87,6 +105,9 @@ func walkPages(nat vfs.Native, path string, strict bool, report func(Problem) bo
 	w.seen = make([]uint64, (w.high+63)/64)
 	w.use(0, 2)
 	w.tree(root, true, nil, nil, 0)
+	if depth != noBodyLeaves {
+		w.freelist()
+	}
 	return nil
 }
 
@@ -112,19 +133,18 @@ func (w *pageWalk) metas() (root uint64, ok bool) {
 	if w.page < 1024 || w.page > maxPageSize || w.page&(w.page-1) != 0 {
 		w.page = int64(os.Getpagesize()) // the first meta is bad: the second lies where the system puts it
 	}
-	id0, root0, high0, ok0 := w.meta(buf, 0)
-	id1, root1, high1, ok1 := w.meta(buf, w.page)
-	if w.strict && ok0 != ok1 {
+	m0, ok0 := w.meta(buf, 0)
+	m1, ok1 := w.meta(buf, w.page)
+	if w.depth == strictly && ok0 != ok1 {
 		// A power cut in the middle of a commit leaves this, and it heals with the second commit after it.
 		w.fault(0, "one of the two meta pages is damaged: the state before or after the last commit is used")
 	}
 	switch {
-	case ok1 && (!ok0 || id1 > id0):
-		root, w.high, ok = root1, high1, true
+	case ok1 && (!ok0 || m1.txid > m0.txid):
+		root, w.high, w.free, w.txid = m1.root, m1.high, m1.free, m1.txid
 	case ok0:
-		root, w.high, ok = root0, high0, true
-	}
-	if !ok {
+		root, w.high, w.free, w.txid = m0.root, m0.high, m0.free, m0.txid
+	default:
 		return 0, w.fault(0, "both meta pages are damaged")
 	}
 	if w.high < 3 || int64(w.high) > w.size/w.page {
@@ -133,17 +153,23 @@ func (w *pageWalk) metas() (root uint64, ok bool) {
 	return root, true
 }
 
-func (w *pageWalk) meta(buf []byte, at int64) (txid, root, high uint64, ok bool) {
+// metaPage is what a meta page says.
+type metaPage struct{ txid, root, high, free uint64 }
+
+func (w *pageWalk) meta(buf []byte, at int64) (m metaPage, ok bool) {
 	if at+pageHeaderLen+64 > int64(len(buf)) {
-		return 0, 0, 0, w.fault(at, "the file ends before the meta page")
+		return m, w.fault(at, "the file ends before the meta page")
 	}
-	m := buf[at+pageHeaderLen:][:64]
+	return parseMeta(buf[at+pageHeaderLen:][:64])
+}
+
+func parseMeta(b []byte) (m metaPage, ok bool) {
 	h := fnv.New64a()
-	h.Write(m[:56])
-	if le.Uint32(m) != boltMagic || le.Uint32(m[4:]) != boltVersion || le.Uint64(m[56:]) != h.Sum64() {
-		return 0, 0, 0, false
+	h.Write(b[:56])
+	if le.Uint32(b) != boltMagic || le.Uint32(b[4:]) != boltVersion || le.Uint64(b[56:]) != h.Sum64() {
+		return m, false
 	}
-	return le.Uint64(m[48:]), le.Uint64(m[16:]), le.Uint64(m[40:]), true
+	return metaPage{txid: le.Uint64(b[48:]), root: le.Uint64(b[16:]), high: le.Uint64(b[40:]), free: le.Uint64(b[32:])}, true
 }
 
 // use marks n pages; false when one of them is in use already or does not exist.
@@ -294,12 +320,16 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 			w.bucketCell(p, c, depth)
 			continue
 		}
+		if w.branches && i > 0 && w.kind == flagLeaf {
+			break // its neighbours are leaves too: all are equally deep
+		}
 		end := hi
 		if i+1 < len(children) {
 			end = children[i+1].key
 		}
 		w.tree(c.page, top, c.key, end, depth+1)
 	}
+	w.kind = flags
 }
 
 // child is a decoded cell.
@@ -333,7 +363,9 @@ func (w *pageWalk) bucketCell(p *pageData, c child, depth int) {
 			w.fault(p.off+c.at, "bucket %q has %d bytes too many", c.key, c.valLen-bucketHdrLen)
 			return
 		}
+		w.branches = w.depth == noBodyLeaves && len(c.key) > 0 && c.key[0] == bucketBody
 		w.tree(root, false, nil, nil, depth+1)
+		w.branches = false
 		return
 	}
 	body, ok := p.bytes(c.at+bucketHdrLen, c.valLen-bucketHdrLen)

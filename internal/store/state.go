@@ -74,14 +74,19 @@ func createState(fsys vfs.FS, dir string) error {
 }
 
 // openState opens the state file. Before bbolt maps it, its structure is checked with plain reads: bbolt trusts
-// what it maps, and a wrong page number would end the process.
+// what it maps, and a wrong page number would end the process. After a clean end the pages with message bodies are not
+// read: the start must not take longer the more there is on disk.
 func openState(fsys vfs.FS, dir string, readOnly bool) (*state, error) {
 	nat, ok := fsys.(vfs.Native)
 	if !ok {
 		return nil, errors.New("store: this file system has no real files, bbolt needs one")
 	}
 	s := &state{fs: fsys, nat: nat, path: statePath(dir)}
-	if err := verifyPages(nat, s.path); err != nil {
+	depth := everyPage
+	if endedCleanly(fsys, nat, dir) {
+		depth = noBodyLeaves
+	}
+	if err := verifyPages(nat, s.path, depth); err != nil {
 		return nil, err
 	}
 	err := guard(s.path, func() (err error) {
@@ -96,7 +101,8 @@ func openState(fsys vfs.FS, dir string, readOnly bool) (*state, error) {
 	return s, nil
 }
 
-// spare tells how many bytes of the file are in no use: the next records go there first. The file never shrinks.
+// spare tells how many bytes of the file are in no use: the next records go there first. The file shrinks at a
+// start only (compactState).
 func (s *state) spare() uint64 {
 	st := s.db.Stats()
 	return uint64(st.FreePageN+st.PendingPageN) * uint64(s.page)

@@ -1,0 +1,226 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/qmgrd/qmgrd/internal/vfs"
+)
+
+// What an orderly end leaves for the next start (docs/format/state.md): the free list in the state file, so that bbolt
+// need not look at every page to find it, and the file "clean", which says which state that is. When the state file has
+// moved on since, the transaction number does not fit and the start reads everything, as after a crash.
+
+const (
+	cleanMagic   = "QMCLEAN1"
+	cleanLen     = 8 + 8 + 8 + 4 + 4 // magic | transaction u64 | size u64 | checksum of the free list u32 | checksum u32
+	flagFreelist = 0x10
+	noFreelist   = ^uint64(0)
+)
+
+func cleanPath(dir string) string { return filepath.Join(dir, "clean") }
+
+// freelist checks that no page in use is said to be free: bbolt would write over it.
+func (w *pageWalk) freelist() {
+	if w.free == noFreelist || w.stop {
+		return
+	}
+	off := int64(w.free) * w.page
+	if w.free < 2 || w.free >= w.high {
+		w.fault(off, "the page of the free list does not exist")
+		return
+	}
+	ids, err := freeIDs(w.f, off, w.page)
+	if err != nil {
+		w.fault(off, "free list: %v", err)
+		return
+	}
+	last := uint64(1)
+	for _, id := range ids {
+		if id <= last || id >= w.high {
+			w.fault(off, "free list: page %d is out of order or does not exist", id)
+			return
+		}
+		if w.seen[id/64]&(1<<(id%64)) != 0 {
+			w.fault(off, "free list: page %d is in use", id)
+			return
+		}
+		last = id
+	}
+}
+
+// freeIDs reads the free list at off.
+func freeIDs(f io.ReaderAt, off, page int64) ([]uint64, error) {
+	b, err := freelistPage(f, off, page)
+	if err != nil {
+		return nil, err
+	}
+	n, b := uint64(le.Uint16(b[10:])), b[pageHeaderLen:]
+	if n == 0xFFFF {
+		n, b = le.Uint64(b), b[8:]
+	}
+	if n > uint64(len(b)/8) {
+		return nil, fmt.Errorf("%d entries do not fit in it", n)
+	}
+	ids := make([]uint64, n)
+	for i := range ids {
+		ids[i] = le.Uint64(b[8*i:])
+	}
+	return ids, nil
+}
+
+// freelistPage reads the page with its overflow.
+func freelistPage(f io.ReaderAt, off, page int64) ([]byte, error) {
+	head := make([]byte, pageHeaderLen)
+	if _, err := f.ReadAt(head, off); err != nil {
+		return nil, err
+	}
+	pages := 1 + int64(le.Uint32(head[12:]))
+	if le.Uint64(head) != uint64(off/page) || le.Uint16(head[8:]) != flagFreelist || pages > maxFreelist/page {
+		return nil, errors.New("it is not one")
+	}
+	b := make([]byte, pages*page)
+	_, err := f.ReadAt(b, off)
+	return b, err
+}
+
+const maxFreelist = 1 << 30
+
+// fingerprint describes the state that a state file holds: what "clean" says.
+func fingerprint(nat vfs.Native, path string) ([]byte, error) {
+	f, err := nat.OpenNative(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	w := &pageWalk{f: f, path: path, size: st.Size(), depth: strictly, report: func(Problem) bool { return false }}
+	if _, ok := w.metas(); !ok || w.stop || w.free == noFreelist {
+		return nil, errors.New("the state file does not end cleanly")
+	}
+	page, err := freelistPage(f, int64(w.free)*w.page, w.page)
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(cleanMagic), make([]byte, 0, cleanLen)...)
+	b = le.AppendUint64(b, w.txid)
+	b = le.AppendUint64(b, uint64(w.size))
+	b = le.AppendUint32(b, crc32.Checksum(page, castagnoli))
+	return le.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
+}
+
+// endedCleanly reports whether the state file is as an orderly end left it.
+func endedCleanly(fsys vfs.FS, nat vfs.Native, dir string) bool {
+	f, err := fsys.OpenFile(cleanPath(dir), os.O_RDONLY, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	said := make([]byte, cleanLen)
+	if n, err := f.Size(); err != nil || n != cleanLen || readFull(f, said, 0) != nil {
+		return false
+	}
+	is, err := fingerprint(nat, statePath(dir))
+	return err == nil && string(said) == string(is)
+}
+
+// endClean writes the free list down and closes the state file; then "clean" says so. Without it the next start takes
+// longer, so that it fails is no failure of the end.
+func (s *state) endClean(dir string) error {
+	s.db.NoFreelistSync = false
+	uerr := s.update(func(*stateTx) error { return nil })
+	if err := s.close(); err != nil || uerr != nil {
+		return err
+	}
+	b, err := fingerprint(s.nat, s.path)
+	if err != nil {
+		return nil
+	}
+	if f, err := s.fs.OpenFile(cleanPath(dir), os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+		// Half of it, or an old one, is one that does not fit.
+		if _, err = f.WriteAt(b, 0); err == nil {
+			_ = f.Sync()
+		}
+		f.Close()
+	}
+	return nil
+}
+
+// A state file that is mostly free is copied at start: its room goes back to the file system.
+const (
+	compactFrom  = 16 << 20 // bytes that are free
+	compactShare = 4        // one part of so many is in use, or less
+	compactTx    = 8 << 20
+)
+
+// compactMin is compactFrom; tests make it small.
+var compactMin = int64(compactFrom)
+
+// wasteful reports whether a copy of the file would be much smaller, and how large.
+func (s *state) wasteful() (used int64, yes bool) {
+	tx, err := s.db.Begin(true) // its end counts the free pages
+	if err != nil {
+		return 0, false
+	}
+	size := tx.Size()
+	_ = tx.Rollback()
+	free := int64(s.spare())
+	used = max(size-free, 0)
+	return used, free >= compactMin && used <= size/compactShare
+}
+
+// compactState copies the state file when that is worth it. The copy takes the file's name when it is whole and on
+// disk; until then, and when anything fails, the file stays as it is.
+func compactState(s *state, dir string) (*state, error) {
+	used, yes := s.wasteful()
+	if free, err := s.fs.Free(dir); !yes || err != nil || int64(free) < 2*used {
+		return s, nil
+	}
+	// What is copied must be all there is: a page that was not walked could hide records.
+	if err := verifyPages(s.nat, s.path, everyPage); err != nil {
+		return s, err
+	}
+	tmp := s.path + ".new"
+	if err := s.fs.Remove(tmp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	err := s.nat.Durable(tmp, func() error {
+		to, err := bolt.Open(tmp, 0o600, boltOptions(s.nat, false))
+		if err != nil {
+			return err
+		}
+		to.NoSync = true
+		err = guard(s.path, func() error { return bolt.Compact(to, s.db, compactTx) })
+		if err == nil {
+			err = to.Sync()
+		}
+		return errors.Join(err, to.Close())
+	})
+	if err != nil {
+		_ = s.fs.Remove(tmp)
+		if errors.Is(err, ErrCorrupt) {
+			return s, err
+		}
+		return s, nil
+	}
+	if err := s.close(); err != nil {
+		return s, fmt.Errorf("store: close %s: %w", s.path, err)
+	}
+	if err := s.fs.Rename(tmp, s.path); err != nil {
+		return nil, fmt.Errorf("store: compact %s: %w", s.path, err)
+	}
+	if err := s.fs.SyncDir(dir); err != nil {
+		return nil, fmt.Errorf("store: compact %s: %w", s.path, err)
+	}
+	return openState(s.fs, dir, false)
+}
