@@ -69,6 +69,7 @@ func TestScripts(t *testing.T) {
 			"killqm":   cmdKill,
 			"signalqm": cmdSignal,
 			"waitfor":  cmdWaitFor,
+			"waitconn": cmdWaitConn,
 			"waitfile": cmdWaitFile,
 			"freeport": cmdFreePort,
 			"subst":    cmdSubst,
@@ -278,4 +279,20 @@ func tool(name, data string, stdin io.Reader, args ...string) ([]byte, error) {
 		err = fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, stderr.String())
 	}
 	return out, err
+}
+
+// cmdWaitConn waits until a queue manager has an open handle of an object: waitconn QM OBJECT.
+func cmdWaitConn(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitconn QM OBJECT")
+	}
+	for range 200 {
+		out, err := tool("runmqsc", ts.Getenv("QMGRD_DATA"),
+			strings.NewReader("DISPLAY CONN(*) TYPE(HANDLE) WHERE(OBJNAME EQ '"+args[1]+"')\n"), args[0])
+		if err == nil && bytes.Contains(out, []byte("OBJNAME("+args[1]+")")) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	ts.Fatalf("nobody has %s open", args[1])
 }

@@ -110,6 +110,7 @@ func (x *exec) entities() []entity {
 func (x *exec) authTarget() (objType, profile string, r *attr.Reply) {
 	objType, _ = x.c.Get("OBJTYPE")
 	profile, _ = x.c.Get("PROFILE")
+	profile = foldProfile(profile)
 	switch {
 	case authsOf[objType] == nil:
 		return "", "", conflict(mqi.MQRCCF_PARM_VALUE_ERROR, profile, "OBJTYPE("+objType+") has no authorities")
@@ -121,6 +122,15 @@ func (x *exec) authTarget() (objType, profile string, r *attr.Reply) {
 		return "", "", conflict(mqi.MQRCCF_PROFILE_NAME_MISSING, objType, "PROFILE is needed unless OBJTYPE(QMGR) is given")
 	}
 	return objType, profile, nil
+}
+
+// foldProfile gives the two profiles that are words of the language their own case: without quotes they arrive as SELF
+// and @CLASS.
+func foldProfile(p string) string {
+	if p == strings.ToUpper(selfProfile) || p == strings.ToUpper(classProfile) {
+		return strings.ToLower(p)
+	}
+	return p
 }
 
 // setAuthrec runs SET AUTHREC: it adds to and takes from the records of each entity.
@@ -257,6 +267,7 @@ func (x *exec) authrecsOf(o *Object) []key {
 // displayAuthrec runs DISPLAY AUTHREC.
 func (x *exec) displayAuthrec() *attr.Reply {
 	profile, hasProfile := x.c.Get("PROFILE")
+	profile = foldProfile(profile)
 	objType, _ := x.c.Get("OBJTYPE")
 	match, _ := x.c.Get("MATCH")
 	if objType == "QMGR" && (blank(profile) || profile == x.m.opt.Name) && hasProfile {
@@ -298,6 +309,28 @@ func authProfileFits(have, asked, match string) bool {
 // authrecShown are the attributes of a record; the others of its table belong to the commands.
 var authrecShown = strings.Fields("PROFILE ENTITY ENTTYPE OBJTYPE AUTHLIST")
 
+// effective is what an entity may do with an object, as a call of it would find: for a user what the groups have too, and
+// everything for an administrator. known is false when there is neither a record nor an account.
+func (m *Manager) effective(objType, name string, e entity) (set map[string]bool, known bool) {
+	set = map[string]bool{}
+	user, groups, isAdmin := "", []string{e.name}, e.name == auth.AdminGroup
+	if e.kind == "PRINCIPAL" {
+		a := m.Account(e.name)
+		user, groups, isAdmin = e.name, a.Groups, a.Admin
+	}
+	if isAdmin {
+		for _, a := range authsOf[objType] {
+			set[a] = true
+		}
+		return set, true
+	}
+	have, by := m.authRecords().Has(objType, name, user, groups)
+	for _, w := range strings.Fields(have.String()) {
+		set[w] = true
+	}
+	return set, len(by) > 0 || len(groups) > 0 && e.kind == "PRINCIPAL"
+}
+
 // displayEntauth runs DISPLAY ENTAUTH: what an entity may do with an object by all records that fit it.
 func (x *exec) displayEntauth() *attr.Reply {
 	objType, _ := x.c.Get("OBJTYPE")
@@ -307,19 +340,8 @@ func (x *exec) displayEntauth() *attr.Reply {
 	}
 	var rows []map[string]string
 	for _, e := range x.entities() {
-		set := map[string]bool{}
-		found := false
-		for _, o := range x.m.list("*", ClassAuthrec) {
-			d := o.Def()
-			if d.Get("OBJTYPE") == objType && hasEntity([]entity{e}, d) && auth.MatchProfile(d.Get("PROFILE"), name) {
-				found = true
-				for _, a := range items(d.Get("AUTHLIST")) {
-					set[a] = true
-				}
-			}
-		}
-		delete(set, "NONE")
-		if !found {
+		set, known := x.m.effective(objType, name, e)
+		if !known {
 			return failed(mqi.MQRC_UNKNOWN_ENTITY, msgUnknownEntity, e.name)
 		}
 		rows = append(rows, map[string]string{"ENTITY": e.name, "ENTTYPE": e.kind, "OBJTYPE": objType, "AUTHLIST": authList(set)})

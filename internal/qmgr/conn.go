@@ -25,6 +25,9 @@ type ConnectOptions struct {
 	Options  int32 // MQCNO_*
 	// Internal marks the queue manager's own connections: accepted while quiescing, and not waited for.
 	Internal bool
+	// Commands marks a session of commands (runmqsc): it is shown as an application's, but accepted while quiescing and
+	// not waited for, so that an operator who looks on does not keep the queue manager from ending.
+	Commands bool
 }
 
 // Conn is a connection: handles and at most one unit of work. Its verbs are meant for one goroutine at a time; a call
@@ -82,7 +85,7 @@ func (m *Manager) admit(c *Conn) mqi.RC {
 	switch {
 	case m.rt.stopping.Load():
 		return mqi.MQRC_Q_MGR_STOPPING
-	case m.rt.quiescing.Load() && !c.opt.Internal:
+	case m.rt.quiescing.Load() && !c.opt.Internal && !c.opt.Commands:
 		return mqi.MQRC_Q_MGR_QUIESCING
 	}
 	m.rt.conns[c.num] = c
@@ -97,6 +100,9 @@ func (c *Conn) Identity() auth.Identity { return c.who }
 
 // Done is closed when the connection has been broken by the other side, an operator or the queue manager's end.
 func (c *Conn) Done() <-chan struct{} { return c.broken }
+
+// EndReason is why a connection is broken; to be asked when Done is closed.
+func (c *Conn) EndReason() mqi.RC { return c.end }
 
 // begin starts a verb; the caller must call c.verb.Unlock when err is nil.
 func (c *Conn) begin(op, object string) error {

@@ -95,7 +95,11 @@ func (x *exec) displayConn() *attr.Reply {
 		typ = "CONN"
 	}
 	ext, hasExt := x.c.Get("EXTCONN")
-	q := x.request([]string{"CONN", "EXTCONN", "TYPE"}, nil)
+	always := []string{"CONN", "EXTCONN", "TYPE"}
+	if typ == "HANDLE" {
+		always = append(always, "OBJNAME", "OBJTYPE")
+	}
+	q := x.request(always, nil)
 	var rows []map[string]string
 	add := func(from []map[string]string, word string) {
 		for _, row := range from {

@@ -83,17 +83,36 @@ func (e *exporter) items(d, base *Def) []attr.Item {
 	need := requiredOf(d.Kind)
 	for i := range d.Schema.Attrs {
 		a := &d.Schema.Attrs[i]
-		same := base != nil && base.Vals[i] == d.Vals[i] || base == nil && a.ZOS && d.Vals[i] == a.Default
+		same := base != nil && base.Vals[i] == d.Vals[i] || base == nil && (a.ZOS || notInAll[a.Name]) && d.Vals[i] == a.Default
 		if a.Positional || same && !(need[a.Name] && d.Vals[i] != "") {
 			continue
 		}
-		v := d.Vals[i]
-		if a.Hidden && v != "" {
-			v = hiddenText
+		if a.Hidden {
+			if d.Vals[i] != "" {
+				e.secret(d, a.Name)
+			}
+			continue
 		}
-		out = append(out, attr.Item{Key: a.Name, Val: v, Attr: a})
+		out = append(out, attr.Item{Key: a.Name, Val: d.Vals[i], Attr: a})
 	}
 	return out
+}
+
+// secret says which password has to be set again by hand: what is kept of it is no password.
+func (e *exporter) secret(d *Def, key string) {
+	object, command := string(d.Kind), "ALTER "+string(d.Kind)
+	if d.Kind != "QMGR" {
+		verb, sub, _ := strings.Cut(strings.TrimSuffix(string(d.Kind), ")"), "(")
+		object = verb + "(" + d.Name + ")"
+		command = "ALTER " + object
+		switch verb {
+		case "CHANNEL":
+			command += " CHLTYPE(" + sub + ")"
+		case "AUTHINFO":
+			command += " AUTHTYPE(" + sub + ")"
+		}
+	}
+	e.comment(key + " of " + object + " is set and is not exported: set it with " + command + " " + key + "('...')")
 }
 
 // requiredOf are the keywords that DEFINE of a kind may insist on: they are written whatever their value.
@@ -136,7 +155,7 @@ func (e *exporter) qmgr() {
 	}
 	var items []attr.Item
 	for _, it := range e.items(d, base) {
-		if it.Attr.Alter == attr.Yes && !it.Attr.Hidden {
+		if it.Attr.Alter == attr.Yes {
 			items = append(items, it)
 		}
 	}

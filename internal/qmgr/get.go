@@ -376,13 +376,15 @@ func (g *getting) waitFor(ctx context.Context, w *waiter) waitResult {
 	if remark := g.unmarkTimer(w); remark != nil {
 		defer remark.Stop()
 	}
+	why := mqi.RC(mqi.MQRC_CONNECTION_BROKEN)
 	select {
 	case r := <-w.ch:
 		return r
 	case <-ctx.Done():
 	case <-g.c.broken:
+		why = g.c.end
 	}
-	g.q.endWait(w, mqi.MQRC_CONNECTION_BROKEN)
+	g.q.endWait(w, why)
 	r := <-w.ch
 	if r.slot != 0 { // claimed in the last moment: nobody would take it
 		g.q.mu.Lock()
@@ -390,7 +392,7 @@ func (g *getting) waitFor(ctx context.Context, w *waiter) waitResult {
 			g.q.unclaim(r.slot)
 		}
 		g.q.mu.Unlock()
-		r = waitResult{rc: mqi.MQRC_CONNECTION_BROKEN}
+		r = waitResult{rc: why}
 	}
 	return r
 }

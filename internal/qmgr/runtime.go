@@ -134,15 +134,15 @@ func (m *Manager) newID(product string) (id mqi.ID) {
 // break them at once.
 func (m *Manager) quiesceConns(ctx context.Context, mode store.StopMode) {
 	m.rt.quiescing.Store(true)
-	for _, o := range m.localQueues() {
-		o.Queue.quiesce()
-	}
 	if mode == store.Quiesce {
+		for _, o := range m.localQueues() {
+			o.Queue.quiesce()
+		}
 		m.waitConns(ctx)
 	}
 	m.rt.stopping.Store(true)
 	for _, c := range m.connections() {
-		c.Break()
+		c.breakWith(mqi.MQRC_Q_MGR_STOPPING)
 	}
 }
 
@@ -152,7 +152,7 @@ func (m *Manager) waitConns(ctx context.Context) {
 		m.rt.mu.Lock()
 		left, gone := 0, m.rt.gone
 		for _, c := range m.rt.conns {
-			if !c.opt.Internal {
+			if !c.opt.Internal && !c.opt.Commands {
 				left++
 			}
 		}

@@ -95,7 +95,7 @@ func (x *exec) stopService() *attr.Reply {
 	}
 	run := o.runOf()
 	server := o.Def().Get("SERVTYPE") == "SERVER"
-	if server && !run.active() {
+	if server && !run.move(runRunning, runStopping) {
 		if x.yes("IGNSTATE") {
 			return x.success(o.Name)
 		}
@@ -105,6 +105,7 @@ func (x *exec) stopService() *attr.Reply {
 		return failed(mqi.MQRCCF_COMMAND_FAILED, msgServiceFailed, o.Name, "this queue manager starts no programs")
 	}
 	if err := x.m.endService(o, run); err != nil {
+		run.move(runStopping, runRunning)
 		return failed(mqi.MQRCCF_COMMAND_FAILED, msgServiceFailed, o.Name, err.Error())
 	}
 	return x.success(o.Name)

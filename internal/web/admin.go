@@ -68,6 +68,11 @@ func (s *Server) runJSON(w http.ResponseWriter, r *http.Request) error {
 		writeJSON(w, http.StatusOK, syntaxReply(serr, asJSON))
 		return nil
 	}
+	c, err := s.commandSession(r, applREST)
+	if err != nil {
+		return err
+	}
+	defer c.Break()
 	reply := s.opt.Manager.Execute(r.Context(), cmd, identityOf(r))
 	writeJSON(w, http.StatusOK, replyOf(cmd, reply, asJSON))
 	return nil

@@ -11,7 +11,10 @@ import (
 	"github.com/qmgrd/qmgrd/internal/auth"
 )
 
-type identityKey struct{}
+type (
+	identityKey struct{}
+	pidKey      struct{}
+)
 
 // Peer is what the kernel says of the other end of a local socket.
 type Peer struct{ UID, PID int }
@@ -57,6 +60,7 @@ func (s *Server) connContext(ctx context.Context, c net.Conn) context.Context {
 	}
 	if p, err := peerOf(c); err == nil {
 		id = s.opt.Admins.Identify(p)
+		ctx = context.WithValue(ctx, pidKey{}, p.PID)
 	}
 	return context.WithValue(ctx, identityKey{}, id)
 }
@@ -64,4 +68,10 @@ func (s *Server) connContext(ctx context.Context, c net.Conn) context.Context {
 func identityOf(r *http.Request) auth.Identity {
 	id, _ := r.Context().Value(identityKey{}).(auth.Identity)
 	return id
+}
+
+// pidOf is the process at the other end of a local socket, 0 when that is not known.
+func pidOf(r *http.Request) int {
+	pid, _ := r.Context().Value(pidKey{}).(int)
+	return pid
 }

@@ -18,7 +18,7 @@ const hdrRetain = "ibm-mq-pub-retain"
 
 // openTopic connects as the request's user and opens a topic string for output.
 func (s *Server) openTopic(r *http.Request, topic, appl string) (*session, error) {
-	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl})
+	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl, PID: pidOf(r)})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (s *Server) postSubscribe(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: applName(q)})
+	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: applName(q), PID: pidOf(r)})
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,11 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 		return refuse("MQWB0104E", "%v", err)
 	}
 	o.QMgr = s.opt.Name
+	c, err := s.commandSession(r, "runmqsc")
+	if err != nil {
+		return err
+	}
+	defer c.Break()
 	out, err := newStream(w, s.opt.Clock)
 	if err != nil {
 		return err
@@ -65,6 +70,7 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 	h.Set("Trailer", mqsc.TrailerNames)
 	w.WriteHeader(http.StatusOK)
 	defer s.endReads(w, s.ending)()
+	defer s.endReads(w, c.Done())() // STOP CONN
 	ex := Executor{s.opt.Manager, identityOf(r)}
 	res, err := mqsc.Run(r.Context(), script, out, ex, o)
 	if err != nil {
@@ -74,6 +80,15 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 	}
 	res.SetTrailers(h.Set)
 	return nil
+}
+
+// commandSession connects whoever sends commands, so that DISPLAY CONN shows the session and STOP CONN ends it. appl names
+// it unless the request does.
+func (s *Server) commandSession(r *http.Request, appl string) (*qmgr.Conn, error) {
+	if a := r.URL.Query().Get("appl"); a != "" {
+		appl = clip(a)
+	}
+	return s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl, PID: pidOf(r), Commands: true})
 }
 
 // runForm runs the script part of a form, which comes first. No command of this version reads a file, so another part

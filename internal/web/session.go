@@ -31,7 +31,7 @@ func (s *Server) openQueue(r *http.Request, queue, appl string, options int32) (
 	if id := identityOf(r); !id.Admin {
 		return nil, mqi.E("MQCONN", s.opt.Name, mqi.MQRC_NOT_AUTHORIZED)
 	}
-	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl})
+	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl, PID: pidOf(r)})
 	if err != nil {
 		return nil, err
 	}

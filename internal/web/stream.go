@@ -206,7 +206,7 @@ func (p *putter) run() (int, error) {
 		if err != nil {
 			select {
 			case <-p.x.c.Done():
-				err = mqi.Wrap("MQPUT", p.r.URL.Query().Get("queue"), mqi.MQRC_CONNECTION_BROKEN, err)
+				err = mqi.Wrap("MQPUT", p.r.URL.Query().Get("queue"), p.x.c.EndReason(), err)
 			default:
 			}
 			return p.n, err
