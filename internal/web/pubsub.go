@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
-	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
 // Publish/subscribe: the vendor's path for one publication, and the streams of qmgrd publish and subscribe.
@@ -18,7 +17,7 @@ const hdrRetain = "ibm-mq-pub-retain"
 
 // openTopic connects as the request's user and opens a topic string for output.
 func (s *Server) openTopic(r *http.Request, topic, appl string) (*session, error) {
-	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl, PID: pidOf(r)})
+	c, err := s.connect(r, appl)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func (s *Server) postSubscribe(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: applName(q), PID: pidOf(r)})
+	c, err := s.connect(r, applName(q))
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 	w.WriteHeader(http.StatusOK)
 	defer s.endReads(w, s.ending)()
 	defer s.endReads(w, c.Done())() // STOP CONN
-	ex := Executor{s.opt.Manager, identityOf(r)}
+	ex := Executor{s.opt.Manager, c.Identity()}
 	res, err := mqsc.Run(r.Context(), script, out, ex, o)
 	if err != nil {
 		// The report has begun, so a status can no longer say it: a response without trailers is a broken one.
@@ -88,7 +88,7 @@ func (s *Server) commandSession(r *http.Request, appl string) (*qmgr.Conn, error
 	if a := r.URL.Query().Get("appl"); a != "" {
 		appl = clip(a)
 	}
-	return s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl, PID: pidOf(r), Commands: true})
+	return s.connectAs(r, qmgr.ConnectOptions{ApplName: appl, Commands: true})
 }
 
 // runForm runs the script part of a form, which comes first. No command of this version reads a file, so another part

@@ -25,13 +25,9 @@ type session struct {
 	h qmgr.Handle
 }
 
-// openQueue connects as the request's user and opens a queue. While authority records are not enforced, that takes an
-// administrator.
+// openQueue connects as the request's user and opens a queue; authority records decide what it may do.
 func (s *Server) openQueue(r *http.Request, queue, appl string, options int32) (*session, error) {
-	if id := identityOf(r); !id.Admin {
-		return nil, mqi.E("MQCONN", s.opt.Name, mqi.MQRC_NOT_AUTHORIZED)
-	}
-	c, err := s.opt.Manager.Connect(r.Context(), identityOf(r), qmgr.ConnectOptions{ApplName: appl, PID: pidOf(r)})
+	c, err := s.connect(r, appl)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +44,23 @@ func (s *Server) openQueue(r *http.Request, queue, appl string, options int32) (
 		return nil, err
 	}
 	return &session{c: c, h: h}, nil
+}
+
+// connect makes a connection for the user of a request: the one that the system names, or with Basic credentials the one
+// that they prove. AUTHINFO CHCKLOCL says whether there must be some.
+func (s *Server) connect(r *http.Request, appl string) (*qmgr.Conn, error) {
+	return s.connectAs(r, qmgr.ConnectOptions{ApplName: appl})
+}
+
+func (s *Server) connectAs(r *http.Request, o qmgr.ConnectOptions) (*qmgr.Conn, error) {
+	o.PID = pidOf(r)
+	cred := qmgr.Credentials{}
+	cred.User, cred.Password, cred.Given = r.BasicAuth()
+	id, err := s.opt.Manager.AdmitLocal(r.Context(), identityOf(r), cred)
+	if err != nil {
+		return nil, err
+	}
+	return s.opt.Manager.Connect(r.Context(), id, o)
 }
 
 // close ends the connection; an open unit of work is backed out.
