@@ -58,19 +58,28 @@ type startFlags struct {
 
 func (e *env) startCmd() *cobra.Command {
 	var f startFlags
-	c := &cobra.Command{Use: "start QM", Short: "run a queue manager", Args: cobra.ExactArgs(1),
+	c := &cobra.Command{Use: "start [QM]", Short: "run a queue manager", Args: cobra.MaximumNArgs(1),
 		Long: "start runs a queue manager in the foreground. It prints one line, ready, on standard output when it\n" +
 			"accepts work; its log goes to standard error. SIGINT ends it quiesced, SIGTERM immediately, a second\n" +
-			"signal preemptively.",
+			"signal preemptively.\n\n" +
+			"Without QM it is $MQ_QMGR_NAME, made when it is missing, as a container wants it. --dev makes the objects and\n" +
+			"users that tutorials assume, and runs the scripts of /etc/mqm: docs/dev-setup.md.",
 		RunE: func(c *cobra.Command, args []string) error {
 			var err error
 			if f.opt.DataDir, err = dataDir(c); err != nil {
 				return err
 			}
+			if len(args) == 0 {
+				if err := nameFromEnv(&f.opt); err != nil {
+					return err
+				}
+				return e.start(f)
+			}
 			f.opt.Name = args[0]
 			return e.start(f)
 		}}
 	c.Flags().BoolVar(&f.opt.Create, "create", false, "make the queue manager when it is missing")
+	c.Flags().BoolVar(&f.opt.Dev, "dev", false, "make the developer objects, and users by MQ_APP_PASSWORD and MQ_ADMIN_PASSWORD")
 	c.Flags().StringVar(&f.opt.Listen, "listen", "", "listen for clients and channels at `host:port`")
 	c.Flags().StringVar(&f.opt.HTTP, "http", "", "open the HTTP interface at `host:port` too")
 	c.Flags().BoolVar(&f.opt.HTTPInsecure, "http-insecure", false, "let everybody on this machine use --http on loopback")
@@ -79,6 +88,16 @@ func (e *env) startCmd() *cobra.Command {
 	c.Flags().BoolVar(&f.detach, "detach", false, "return when the queue manager is ready")
 	c.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	return c
+}
+
+// nameFromEnv takes what a container is told by its environment. LICENSE is for the vendor's image; it needs no answer
+// here.
+func nameFromEnv(o *daemon.Options) error {
+	if o.Name = os.Getenv("MQ_QMGR_NAME"); o.Name == "" {
+		return errors.New("which queue manager? Name it, or set MQ_QMGR_NAME")
+	}
+	o.Create = true
+	return nil
 }
 
 func (e *env) start(f startFlags) error {
@@ -148,6 +167,9 @@ func (e *env) startDetached(f startFlags) error {
 	args := []string{"start", f.opt.Name, "--data", f.opt.DataDir, "--log-level", f.level}
 	if f.opt.Listen != "" {
 		args = append(args, "--listen", f.opt.Listen)
+	}
+	if f.opt.Dev {
+		args = append(args, "--dev")
 	}
 	if f.opt.HTTP != "" {
 		args = append(args, "--http", f.opt.HTTP)

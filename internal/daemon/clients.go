@@ -9,28 +9,29 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap"
 	"github.com/qmgrd/qmgrd/internal/fap/engine"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
-	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
-// clients serves the client protocol on every port that is bound. Channel authentication records and CONNAUTH are not
-// enforced yet; until they are, only peers on this machine are let in, as the users that they say they are.
+// clients serves the client protocol on every port that is bound.
 type clients struct {
-	qm  *qmgr.Manager
-	log *zerolog.Logger
-	srv *fap.Server
+	qm   *qmgr.Manager
+	log  *zerolog.Logger
+	clk  clock.Clock
+	srv  *fap.Server
+	keys *keys
+	// plainEverywhere lets passwords come in clear from other machines too.
+	plainEverywhere bool
 
 	mu   sync.Mutex
 	inst map[string]map[string]int // running instances by channel and client address
 }
 
-func newClients(qm *qmgr.Manager, log *zerolog.Logger, clk clock.Clock) *clients {
-	c := &clients{qm: qm, log: log, inst: map[string]map[string]int{}}
+func newClients(qm *qmgr.Manager, log *zerolog.Logger, clk clock.Clock, k *keys) *clients {
+	c := &clients{qm: qm, log: log, clk: clk, keys: k, inst: map[string]map[string]int{}}
 	c.srv = fap.New(&engine.Backend{Manager: qm, Start: c.start, Identify: c.identify}, fap.Options{Clock: clk, Log: log})
 	return c
 }
@@ -38,7 +39,9 @@ func newClients(qm *qmgr.Manager, log *zerolog.Logger, clk clock.Clock) *clients
 // serve accepts the clients of one port until ctx ends. A port that is closed takes no more of them, and those that came
 // through it stay.
 func (c *clients) serve(ctx context.Context, name string, l net.Listener) error {
-	return c.srv.Serve(ctx, &loopbackOnly{Listener: l, ctx: ctx, log: c.log, name: name})
+	d := newDoorway(ctx, c, name, l)
+	defer d.wg.Wait()
+	return c.srv.Serve(ctx, d)
 }
 
 // quiesce tells the clients that the queue manager ends.
@@ -59,11 +62,15 @@ func (c *clients) start(_ context.Context, p fap.Peer) (*fap.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkTLS(&sc, p.TLS); err != nil {
+		c.sslEvent(&sc, host, err)
+		return nil, err
+	}
 	if err := c.count(&sc, host); err != nil {
 		return nil, err
 	}
 	return &fap.Instance{Channel: sc.Name, QMgr: c.qm.Name(), QMID: c.qm.ID(), Heartbeat: sc.Heartbeat, MaxMsg: sc.MaxMsg,
-		ShareCnv: sc.ShareCnv, PlainPasswords: true, Close: func() { c.uncount(sc.Name, host) }}, nil
+		ShareCnv: sc.ShareCnv, PlainPasswords: c.plainPasswords(p.Addr), Close: func() { c.uncount(sc.Name, host) }}, nil
 }
 
 // count takes one of the instances that MAXINST and MAXINSTC allow.
@@ -98,46 +105,5 @@ func (c *clients) uncount(channel, host string) {
 	}
 	if len(by) == 0 {
 		delete(c.inst, channel)
-	}
-}
-
-// identify takes the client at its word; MCAUSER of the channel comes before what it says.
-func (c *clients) identify(_ context.Context, r fap.ConnectRequest) (auth.Identity, error) {
-	id := auth.Identity{User: r.User, UID: -1, Origin: "channel " + r.Instance.Channel}
-	if r.Auth != nil && r.Auth.User != "" {
-		id.User = r.Auth.User
-	}
-	if sc, _ := c.qm.ServerConn(r.Instance.Channel); sc.MCAUser != "" {
-		id.User = sc.MCAUser
-	}
-	return id, nil
-}
-
-// loopbackOnly accepts peers of this machine. Its Accept ends with the context, not with the port: whoever accepts ends
-// its sockets then.
-type loopbackOnly struct {
-	net.Listener
-	ctx  context.Context
-	log  *zerolog.Logger
-	name string
-}
-
-func (l *loopbackOnly) Accept() (net.Conn, error) {
-	for {
-		nc, err := l.Listener.Accept()
-		if errors.Is(err, net.ErrClosed) {
-			<-l.ctx.Done()
-			return nil, err
-		}
-		if err != nil {
-			return nil, err
-		}
-		if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok && a.IP.IsLoopback() {
-			return nc, nil
-		}
-		l.log.Warn().Str(obs.FieldAMQ, "AMQ9209E").Str("listener", l.name).Stringer("peer", nc.RemoteAddr()).
-			Msgf("connection from %s closed: channel authentication is not enforced yet, so only clients on this machine "+
-				"are let in", nc.RemoteAddr())
-		nc.Close()
 	}
 }

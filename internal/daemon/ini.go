@@ -20,6 +20,9 @@ type Config struct {
 	HeapLimit    int64             // Process: HeapLimit — soft limit of the Go heap, 0 = none
 	Inserts      map[string]string // Variables: any key, AutoCluster: ClusterName — values of +WORD+ in commands
 	Warnings     []string
+
+	PlainPasswords  bool   // Security: PlainPasswords=YES — clients elsewhere may send passwords without TLS
+	KeyPasswordFile string // SSL: KeyPasswordFile — holds the password of the PKCS#12 key repository
 }
 
 // addInsert notes the value of an insert.
@@ -35,6 +38,16 @@ var iniKeys = map[string]func(c *Config, v string) error{
 	"adminsocket.group": func(c *Config, v string) error { c.AdminGroup = v; return nil },
 	// There is no automatic cluster, but scripts made for one name their cluster so.
 	"autocluster.clustername": func(c *Config, v string) error { c.addInsert("AUTOCL", v); return nil },
+
+	"security.plainpasswords": func(c *Config, v string) error {
+		switch strings.ToUpper(v) {
+		case "YES", "NO":
+			c.PlainPasswords = strings.EqualFold(v, "YES")
+			return nil
+		}
+		return fmt.Errorf("%q: use YES or NO", v)
+	},
+	"ssl.keypasswordfile": func(c *Config, v string) error { c.KeyPasswordFile = v; return nil },
 
 	"log.segmentsize":   sizeKey(func(c *Config) *int64 { return &c.SegmentSize }, 1<<20, 4<<30),
 	"store.memorylimit": sizeKey(func(c *Config) *int64 { return &c.MemoryLimit }, 1<<20, 1<<40),
@@ -139,6 +152,12 @@ const initialIni = `# Queue manager %s: qmgrd reads this file at start. Sizes ta
 
 #ErrorLog:
 #   MaxSize=32M            size of errors/AMQERR01.LOG before it becomes 02
+
+#Security:
+#   PlainPasswords=NO      YES: clients of other machines may send passwords without TLS, readable for others
+
+#SSL:
+#   KeyPasswordFile=       file that holds the password of the PKCS#12 key repository
 
 #Process:
 #   HeapLimit=512M         soft limit of the heap; the garbage collector works harder near it

@@ -25,7 +25,9 @@ type Options struct {
 	HTTP         string
 	HTTPInsecure bool
 	Scripts      []string // --mqsc: files, or directories whose *.mqsc run in name order
-	Lenient      bool     // a failing start-up command is logged, not fatal
+	// Dev makes the objects and users that tutorials assume (docs/dev-setup.md).
+	Dev     bool
+	Lenient bool // a failing start-up command is logged, not fatal
 
 	FS       vfs.FS    // of the store; nil is the machine's
 	Log      io.Writer // JSON lines

@@ -38,6 +38,7 @@ type daemon struct {
 	group     *obs.Group
 	listeners *listeners
 	clients   *clients
+	keys      *keys
 	services  *services
 	store     store.Store
 	qm        *qmgr.Manager
@@ -116,11 +117,23 @@ func (d *daemon) start(ctx context.Context) error {
 		d.log.Error().Str(obs.FieldAMQ, "AMQ7017E").Err(err).Msg("the store cannot be opened")
 		return err
 	}
+	dev, err := d.devSetup()
+	if err != nil {
+		return err
+	}
+	d.keys = &keys{log: d.log, home: d.dir, pass: cfg.KeyPasswordFile}
 	if d.qm, err = qmgr.Open(d.managerOptions()); err != nil {
 		return err
 	}
 	d.log.Info().Str(obs.FieldAMQ, "AMQ5041I").Msgf("queue manager %s is starting", d.opt.Name)
 	if err := d.qm.Start(ctx); err != nil {
+		return err
+	}
+	if err := d.loadKeys(); err != nil {
+		// Channels without TLS work; those with it refuse their clients, and say why.
+		d.log.Error().Str(obs.FieldAMQ, "AMQ9657E").Err(err).Msg("keys and certificates cannot be used")
+	}
+	if err := d.runDev(ctx, dev); err != nil {
 		return err
 	}
 	if err := d.runScripts(ctx); err != nil {
@@ -136,7 +149,8 @@ func storeOptions(dir string, cfg Config) store.Options {
 func (d *daemon) managerOptions() qmgr.Options {
 	name, group := account()
 	return qmgr.Options{Name: d.opt.Name, Dir: d.dir, Store: d.store, Clock: d.clk, Log: d.log, User: name,
-		Group: group, Version: Version, Inserts: d.cfg.Inserts, Listeners: d.listeners, Services: d.services}
+		Group: group, Version: Version, Inserts: d.cfg.Inserts, Listeners: d.listeners, Services: d.services,
+		Security: securityHost{d}}
 }
 
 // account is the user and group this process runs as; numbers where the system has no names for them.
@@ -167,7 +181,8 @@ func (d *daemon) openDoors() error {
 			return err
 		}
 	}
-	d.clients = newClients(d.qm, d.log, d.clk)
+	d.clients = newClients(d.qm, d.log, d.clk, d.keys)
+	d.clients.plainEverywhere = d.cfg.PlainPasswords || d.opt.Dev
 	d.listeners.open(d.clients.serve)
 	return nil
 }

@@ -1,5 +1,7 @@
 package qmgr
 
+import "strings"
+
 // ServerConn is what a channel prescribes to the clients that start it.
 type ServerConn struct {
 	Name      string
@@ -9,6 +11,12 @@ type ServerConn struct {
 	MaxInst   int32 // MAXINST
 	MaxInstC  int32 // MAXINSTC, of one client
 	MCAUser   string
+
+	SSLCiph   string // blank: no TLS
+	SSLPeer   string
+	CertLabel string
+	// NeedCert is SSLCAUTH(REQUIRED).
+	NeedCert bool
 }
 
 // ServerConn finds a server-connection channel. chlType is that of the channel named, blank when there is none; only for
@@ -24,7 +32,15 @@ func (m *Manager) ServerConn(name string) (sc ServerConn, chlType string) {
 	}
 	num := func(key string) int32 { return int32(d.Int(key)) }
 	return ServerConn{Name: name, Heartbeat: num("HBINT"), MaxMsg: num("MAXMSGL"), ShareCnv: num("SHARECNV"),
-		MaxInst: num("MAXINST"), MaxInstC: num("MAXINSTC"), MCAUser: d.Get("MCAUSER")}, chlType
+		MaxInst: num("MAXINST"), MaxInstC: num("MAXINSTC"), MCAUser: strings.TrimSpace(d.Get("MCAUSER")),
+		SSLCiph: d.Get("SSLCIPH"), SSLPeer: d.Get("SSLPEER"), CertLabel: d.Get("CERTLABL"),
+		NeedCert: d.Get("SSLCAUTH") == "REQUIRED"}, chlType
+}
+
+// KeyRepository is where keys and certificates are: SSLKEYR and CERTLABL.
+func (m *Manager) KeyRepository() (place, label string) {
+	d := m.qmgrDef()
+	return strings.TrimSpace(d.Get("SSLKEYR")), strings.TrimSpace(d.Get("CERTLABL"))
 }
 
 // ID is the queue manager's identifier, QMID.

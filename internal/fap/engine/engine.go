@@ -53,25 +53,18 @@ func (c conn) Open(ctx context.Context, od *mqi.OD, options int32) (int32, wire.
 	if cc, _ := mqi.Reason(err); cc == mqi.CCFailed {
 		return 0, wire.Defaults{}, err
 	}
-	return int32(h), c.defaults(ctx, od), err
+	return int32(h), c.defaults(od, h), err
 }
 
-// defaults asks by a handle of its own, since the client's need not be one that may inquire. An object that has no such
-// attributes, or a user who may not see them, gets those of MQ.
-func (c conn) defaults(ctx context.Context, od *mqi.OD) wire.Defaults {
+// defaults are part of the answer to MQOPEN, so they need no authority of the client's. An object that has no such
+// attributes gets those of MQ.
+func (c conn) defaults(od *mqi.OD, h qmgr.Handle) wire.Defaults {
 	d := wire.Defaults{PutResponse: mqi.MQPRT_SYNC_RESPONSE}
 	if od.ObjectType != mqi.MQOT_Q {
 		return d
 	}
-	q := mqi.DefaultOD()
-	q.ObjectName, q.ObjectQMgrName = od.ObjectName, od.ObjectQMgrName
-	h, err := c.Conn.Open(ctx, &q, mqi.MQOO_INQUIRE)
-	if err != nil {
-		return d
-	}
-	defer c.Conn.Close(ctx, h, mqi.MQCO_NONE)
-	v, _, err := c.Conn.Inq(ctx, h, asked, len(asked), 0)
-	if cc, _ := mqi.Reason(err); cc == mqi.CCFailed || len(v) != len(asked) {
+	v := c.Conn.OpenedAttrs(h, asked)
+	if len(v) != len(asked) {
 		return d
 	}
 	for i, p := range [...]*int32{&d.Persistence, &d.PutResponse, &d.ReadAhead, &d.PropertyControl} {

@@ -1,0 +1,66 @@
+package daemon
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/fap"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
+)
+
+// lookupTime bounds the search for the name of a client's host.
+const lookupTime = 3 * time.Second
+
+// identify asks the queue manager who a client is.
+func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Identity, error) {
+	a := &qmgr.ClientAttempt{Channel: r.Instance.Channel, Addr: r.Peer.Addr.String(), User: r.User, ApplName: r.ApplName,
+		ApplType: r.ApplType, Hosts: func() []string { return hostNames(ctx, r.Peer.Addr) }}
+	switch {
+	case r.Auth != nil && r.Auth.User != "":
+		a.Credentials = qmgr.Credentials{Given: true, User: r.Auth.User, Password: r.Auth.Password}
+		a.Unreadable = r.Protected
+	case r.Password != "": // of compatibility mode, with the short user id
+		a.Credentials = qmgr.Credentials{Given: true, User: r.User, Password: r.Password}
+	}
+	if t := r.Peer.TLS; t != nil && len(t.PeerCertificates) > 0 {
+		a.Peer = t.PeerCertificates[0]
+	}
+	return c.qm.AdmitClient(ctx, a)
+}
+
+// hostNames finds the names of an address, and keeps those that lead back to it.
+func hostNames(ctx context.Context, a net.Addr) []string {
+	t, ok := a.(*net.TCPAddr)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	names, err := net.DefaultResolver.LookupAddr(ctx, t.IP.String())
+	if err != nil {
+		return nil // a host without a name fits no record with one
+	}
+	var out []string
+	for _, n := range names {
+		addrs, err := net.DefaultResolver.LookupIPAddr(ctx, n)
+		if err != nil {
+			continue
+		}
+		for _, back := range addrs {
+			if back.IP.Equal(t.IP) {
+				out = append(out, n)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// plainPasswords says whether a peer without TLS may send its password in clear: on this machine, and elsewhere when the
+// operator says so.
+func (c *clients) plainPasswords(a net.Addr) bool {
+	t, ok := a.(*net.TCPAddr)
+	return c.plainEverywhere || ok && t.IP.IsLoopback()
+}

@@ -1,0 +1,141 @@
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/obs"
+)
+
+const (
+	// firstByteTime is how long a peer may take until it sends anything.
+	firstByteTime = 30 * time.Second
+	// maxSilent bounds the peers of a port that have sent nothing yet.
+	maxSilent = 4096
+	// tlsRecord is the first byte of a TLS handshake; a segment of the client protocol begins with a letter.
+	tlsRecord = 0x16
+)
+
+// doorway accepts the peers of one port. Blocked addresses are closed before anything of them is read; of the others the
+// first byte tells whether they speak TLS. A peer that sends nothing holds up nobody.
+//
+// Its Accept ends with the context, not with the port: whoever accepts ends its sockets then.
+type doorway struct {
+	net.Listener
+	ctx   context.Context
+	c     *clients
+	name  string
+	ready chan net.Conn
+	slots chan struct{}
+	wg    sync.WaitGroup
+}
+
+func newDoorway(ctx context.Context, c *clients, name string, l net.Listener) *doorway {
+	d := &doorway{Listener: l, ctx: ctx, c: c, name: name, ready: make(chan net.Conn), slots: make(chan struct{}, maxSilent)}
+	d.wg.Go(d.run)
+	return d
+}
+
+// Accept returns the next peer that has sent its first byte.
+func (d *doorway) Accept() (net.Conn, error) {
+	select {
+	case nc := <-d.ready:
+		return nc, nil
+	case <-d.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// acceptPause is the wait after a failed accept, so that it does not spin when descriptors are short.
+const acceptPause = 50 * time.Millisecond
+
+func (d *doorway) run() {
+	for {
+		nc, err := d.Listener.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed), d.ctx.Err() != nil:
+			if nc != nil {
+				nc.Close()
+			}
+			return
+		case err != nil:
+			d.c.log.Warn().Err(err).Str("listener", d.name).Msg("accept failed, trying again")
+			select {
+			case <-d.c.clk.After(acceptPause):
+			case <-d.ctx.Done():
+				return
+			}
+			continue
+		}
+		d.meet(nc)
+	}
+}
+
+// meet looks at a new peer's address, then waits for its first byte aside.
+func (d *doorway) meet(nc net.Conn) {
+	if d.c.qm.AddressBlocked(nc.RemoteAddr().String()) {
+		nc.Close()
+		return
+	}
+	select {
+	case d.slots <- struct{}{}:
+	default:
+		d.c.log.Warn().Str(obs.FieldAMQ, "AMQ9513E").Str("listener", d.name).Stringer("peer", nc.RemoteAddr()).
+			Msgf("connection refused: %d peers have sent nothing yet, which is the maximum", maxSilent)
+		nc.Close()
+		return
+	}
+	d.wg.Go(func() {
+		defer func() { <-d.slots }()
+		stop := context.AfterFunc(d.ctx, func() { nc.Close() })
+		c, err := d.c.firstByte(nc)
+		if !stop() || err != nil {
+			nc.Close() // a port check, or the end
+			return
+		}
+		select {
+		case d.ready <- c:
+		case <-d.ctx.Done():
+			nc.Close()
+		}
+	})
+}
+
+// firstByte tells TLS from plain.
+func (c *clients) firstByte(nc net.Conn) (net.Conn, error) {
+	if err := nc.SetReadDeadline(c.clk.Now().Add(firstByteTime)); err != nil {
+		return nil, err
+	}
+	var b [1]byte
+	if _, err := io.ReadFull(nc, b[:]); err != nil {
+		return nil, err
+	}
+	if err := nc.SetReadDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	p := &begun{Conn: nc, first: b[:]}
+	if b[0] == tlsRecord {
+		return tls.Server(p, c.tlsConfig(nc.RemoteAddr())), nil
+	}
+	return p, nil
+}
+
+// begun is a connection of which the first byte was read.
+type begun struct {
+	net.Conn
+	first []byte
+}
+
+func (b *begun) Read(p []byte) (int, error) {
+	if len(b.first) > 0 && len(p) > 0 {
+		n := copy(p, b.first)
+		b.first = b.first[n:]
+		return n, nil
+	}
+	return b.Conn.Read(p)
+}
