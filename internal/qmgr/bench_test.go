@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"encoding/binary"
 	"fmt"
 	goruntime "runtime"
 	"testing"
@@ -86,22 +87,33 @@ func BenchmarkGetByCorrelID(b *testing.B) {
 	}
 }
 
-// BenchmarkEntry reports what a message costs in the queue's own memory.
+// BenchmarkEntry reports what a message costs in the queue's own memory: one that stands alone, and one of a group of ten.
 func BenchmarkEntry(b *testing.B) {
-	r := newRig(b)
-	q := r.define("QLOCAL", "Q", "MAXDEPTH", "999999999").Queue
-	var before, after goruntime.MemStats
-	goruntime.GC()
-	goruntime.ReadMemStats(&before)
 	const n = 200000
-	for i := 0; i < n; i++ {
-		if _, _, rc := q.reserve(&newMsg{size: 1}); rc != 0 {
-			b.Fatal(rc)
-		}
+	for name, of := range map[string]func(i int) *part{
+		"alone": func(int) *part { return nil },
+		"group": func(i int) *part {
+			p := part{seq: int32(i%10 + 1), flags: groupMsg}
+			binary.BigEndian.PutUint32(p.group[:], uint32(i/10))
+			return &p
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			r := newRig(b)
+			q := r.define("QLOCAL", "Q", "MAXDEPTH", "999999999").Queue
+			var before, after goruntime.MemStats
+			goruntime.GC()
+			goruntime.ReadMemStats(&before)
+			for i := range n {
+				if _, _, rc := q.reserve(&newMsg{size: 1, part: of(i)}); rc != 0 {
+					b.Fatal(rc)
+				}
+			}
+			goruntime.GC()
+			goruntime.ReadMemStats(&after)
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/message")
+		})
 	}
-	goruntime.GC()
-	goruntime.ReadMemStats(&after)
-	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "B/message")
 }
 
 // BenchmarkGetByMsgID gets by MsgId at depths that lie far apart: the time must not depend on the depth.

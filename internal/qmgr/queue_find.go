@@ -32,6 +32,11 @@ func (t *match) placed() bool {
 	return t.byGroup || t.bySeq || t.byOffset || t.logical != nil || t.whole || t.wholeMsg || t.complete
 }
 
+// direct reports whether a message's own identifiers and place answer the match, whatever else is on the queue.
+func (t *match) direct() bool {
+	return t.sure() && !t.unmarked && !t.byToken && t.logical == nil && !t.whole && !t.wholeMsg && !t.complete
+}
+
 // sure reports whether what the queue has in memory answers the match, but for a collision of hashes. Else the message must be
 // looked into before it is claimed.
 func (t *match) sure() bool { return t.sel == nil }

@@ -54,6 +54,9 @@ func (m *Manager) reports(h *msgHead, body []byte, want, full, feedback int32) [
 	}
 	to.Version, to.GroupID, to.MsgSeqNumber, to.Offset = md.Version, md.GroupID, md.MsgSeqNumber, md.Offset
 	to.MsgFlags, to.OriginalLength = md.MsgFlags, md.OriginalLength
+	if md.MsgFlags&segmentFlags != 0 && to.OriginalLength < 0 { // so that who sent the segments knows which are confirmed
+		to.OriginalLength = int32(len(body))
+	}
 	to.UserIdentifier, to.AccountingToken, to.ApplIdentityData = md.UserIdentifier, md.AccountingToken,
 		md.ApplIdentityData
 	to.CodedCharSetID = m.ccsid()

@@ -298,3 +298,51 @@ func TestPlaceInGroupFollowsBackout(t *testing.T) {
 	r.fault.fail = nil
 	r.wantNext(h, get, "2")
 }
+
+// A report about a segment says how long that was.
+func TestReportOfSegment(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	r.define("QLOCAL", "R")
+	h, rep := r.openQ(r.c, "Q", inOut), r.openQ(r.c, "R", inOut)
+	r.put(r.c, h, "abc", logicalPut, flagged(segmentMsg), func(md *mqi.MD) { md.Report, md.ReplyToQ = mqi.MQRO_COA, "R" })
+	text, md := r.get(r.c, rep, 0)
+	if text != "" || md.OriginalLength != 3 || md.MsgFlags != segmentMsg || md.Feedback != mqi.MQFB_COA {
+		t.Errorf("%q %+v", text, md)
+	}
+}
+
+// Each of many getters that wait for groups of their own gets the message meant for it, and no other wakes.
+func TestWaitersByGroup(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	const n = 20
+	var chans []chan gotMsg
+	for i := range n {
+		c := r.connect()
+		q := r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)
+		ch := make(chan gotMsg, 1)
+		chans = append(chans, ch)
+		go func() {
+			text, _, err := tryGet(c, q, mqi.MQGMO_WAIT, func(md *mqi.MD, g *mqi.GMO) {
+				g.WaitInterval, g.MatchOptions, md.GroupID[0] = -1, mqi.MQMO_MATCH_GROUP_ID, byte(i+1)
+			})
+			ch <- gotMsg{text, err}
+		}()
+	}
+	r.awaitWaiters("Q", n)
+	q := r.m.lookup(ClassQueue, "Q").Queue
+	for i := n - 1; i >= 0; i-- {
+		r.put(r.c, h, fmt.Sprint(i), 0, flagged(lastGroup), func(md *mqi.MD) { md.GroupID[0] = byte(i + 1) })
+		q.mu.Lock()
+		left := q.wait.n
+		q.mu.Unlock()
+		if left != i {
+			t.Fatalf("%d wait after %d messages", left, n-i)
+		}
+		if g := r.receive(chans[i]); g.text != fmt.Sprint(i) || g.err != nil {
+			t.Errorf("%d: %v", i, g)
+		}
+	}
+}

@@ -166,9 +166,33 @@ func (q *Queue) serve(slot uint32) {
 		q.wait.end(w, waitResult{slot: slot, seq: e.seq})
 		return
 	}
-	for q.wait.look.head != nil {
-		q.wait.end(q.wait.look.head, look)
+	q.serveLookers(slot)
+}
+
+// serveLookers gives a message to the first waiter whose conditions it meets by itself. If there is none, those whose conditions
+// depend on other messages or on the data look for themselves.
+func (q *Queue) serveLookers(slot uint32) {
+	for w := q.wait.look.head; w != nil; w = w.next {
+		if w.match.direct() && q.meets(w.match, slot) {
+			e := q.slab.at(slot)
+			e.flags |= fClaimed
+			q.wait.end(w, waitResult{slot: slot, seq: e.seq})
+			return
+		}
 	}
+	for w := q.wait.look.head; w != nil; {
+		next := w.next
+		if !w.match.direct() {
+			q.wait.end(w, waitResult{look: true})
+		}
+		w = next
+	}
+}
+
+// meets reports whether a visible message meets a direct match.
+func (q *Queue) meets(t *match, slot uint32) bool {
+	e := q.slab.at(slot)
+	return (!t.byMsg || t.mid == e.mid) && (!t.byCor || t.cid == e.cid) && q.placeFits(&search{match: t}, slot)
 }
 
 func (s *waiters) pick(e *entry) *waiter {
