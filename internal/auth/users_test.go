@@ -1,0 +1,114 @@
+package auth
+
+import (
+	"bytes"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestUsersFile(t *testing.T) {
+	u := NewUsers()
+	const canary = "tr0ub4dor&3 canary"
+	if err := u.Set("app", canary, []string{"mqclient", "dev", "dev"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Set("admin", "another one", nil); err != nil {
+		t.Fatal(err)
+	}
+	file := u.Format()
+	if bytes.Contains(file, []byte("canary")) || !bytes.Contains(file, []byte("$argon2id$v=19$m=19456,t=2,p=1$")) {
+		t.Errorf("%s", file)
+	}
+	r, err := ParseUsers(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.List(); len(got) != 2 || got[1].Name != "app" || strings.Join(got[1].Groups, " ") != "dev mqclient" {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range []struct {
+		user, password string
+		want           bool
+	}{{"app", canary, true}, {"app", canary, true}, {"app", canary + "x", false}, {"app", "", false}, {"admin", canary, false},
+		{"APP", canary, false}, {"eve", "nobody has this password", false}, {"", canary, false},
+		{"app", canary + strings.Repeat("x", MaxPassword), false}} {
+		if got := r.Check(c.user, c.password); got != c.want {
+			t.Errorf("%s with %d characters: %v", c.user, len(c.password), got)
+		}
+	}
+	if !bytes.Equal(r.Format(), file) {
+		t.Error("reading and writing changes the file")
+	}
+	if !r.Delete("app") || r.Delete("app") || r.Check("app", canary) {
+		t.Error("delete")
+	}
+}
+
+func TestUsersRefuse(t *testing.T) {
+	u := NewUsers()
+	for _, c := range [][3]string{{"", "long enough", "g"}, {"a:b", "long enough", "g"}, {"a\nb", "long enough", "g"}, {"a", "short", "g"},
+		{"a", strings.Repeat("x", MaxPassword+1), "g"}, {"a", "long enough", "g,h"}} {
+		if err := u.Set(c[0], c[1], []string{c[2]}); err == nil {
+			t.Errorf("%q was taken", c)
+		}
+	}
+	for _, f := range []string{"app", "app:x:", "a b:$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:",
+		"app:$argon2id$v=19$m=4294967295,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:",
+		"app:$argon2id$v=19$m=8,t=99,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA:",
+		"app:$argon2id$v=19$m=8,t=1,p=1$AAAA$AAAA:", "app:$2y$10$abc:"} {
+		if _, err := ParseUsers([]byte(f)); err == nil {
+			t.Errorf("%q was taken", f)
+		}
+	}
+}
+
+// A user that there is not takes as long as a wrong password, and many tries at once do not stop.
+func TestUsersTime(t *testing.T) {
+	u := NewUsers()
+	if err := u.Set("app", "the password", nil); err != nil {
+		t.Fatal(err)
+	}
+	nobody()
+	took := func(user string) time.Duration {
+		best := time.Hour
+		for range 8 {
+			from := time.Now()
+			if u.Check(user, "not the password") {
+				t.Fatal(user)
+			}
+			best = min(best, time.Since(from))
+		}
+		return best
+	}
+	known, unknown := took("app"), took("eve")
+	if known > 2*unknown || unknown > 2*known {
+		t.Errorf("a wrong password takes %v, an unknown user %v", known, unknown)
+	}
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() { u.Check("app", "wrong again") })
+	}
+	if !u.Check("app", "the password") {
+		t.Error("the right password")
+	}
+	wg.Wait()
+}
+
+func FuzzParseUsers(f *testing.F) {
+	u := NewUsers()
+	if err := u.Set("app", "the password", []string{"g"}); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(u.Format())
+	f.Fuzz(func(t *testing.T, file []byte) {
+		u, err := ParseUsers(file)
+		if err != nil {
+			return
+		}
+		if _, err := ParseUsers(u.Format()); err != nil {
+			t.Errorf("%v of %q", err, u.Format())
+		}
+	})
+}
