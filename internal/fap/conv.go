@@ -171,6 +171,10 @@ func (c *conv) take(h wire.Header, body []byte) error {
 func (c *conv) next() (call, bool) {
 	for {
 		if !c.streams.ready() {
+			if err := c.k.flush(); err != nil {
+				c.k.cancel(err)
+				return call{}, false
+			}
 			select {
 			case m := <-c.in:
 				return m, true

@@ -22,6 +22,10 @@ import (
 
 const (
 	readBuffer = 4096
+	// readPipelined is the read buffer of a client that does not wait for the answers to its puts; streamBuffer gathers the
+	// messages streamed to a client. Only those who use them pay for them.
+	readPipelined = 32 << 10
+	streamBuffer  = 32 << 10
 	// maxReplyKept is the largest buffer of a reply that waits for the next.
 	maxReplyKept = 64 << 10
 	// lastWordTime is how long a closing socket waits for a peer that reads nothing.
@@ -45,7 +49,8 @@ type socket struct {
 	user wire.UserID
 	link atomic.Pointer[link] // replaced as a whole by the reader
 
-	wmu    sync.Mutex // one message at a time
+	wmu    sync.Mutex    // one message at a time
+	ahead  *bufio.Writer // streamed messages that are not written yet; under wmu, nil before the first
 	counts counts
 
 	mu        sync.Mutex
@@ -243,6 +248,9 @@ func (k *socket) read() (wire.Header, []byte, error) {
 		}
 		whole, done, err := k.asm.Add(h, body)
 		if err != nil || done {
+			if h.Type == wire.MQPUT && k.r.Buffered() > 0 && k.r.Size() < readPipelined {
+				k.r = bufio.NewReaderSize(k.r, readPipelined) // reads past the old one once that is empty
+			}
 			return h, whole, err
 		}
 	}
@@ -373,7 +381,31 @@ func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
 	k.counts.out.Add(int64(h.Size() + len(*buf)))
 	k.wmu.Lock()
 	defer k.wmu.Unlock()
+	if err := k.flushLocked(); err != nil {
+		return err
+	}
 	return wire.WriteMessage(k.nc, h, *buf, k.link.Load().transmission)
+}
+
+// flush writes the streamed messages that were gathered. Whoever streams calls it before waiting for anything.
+func (k *socket) flush() error {
+	k.wmu.Lock()
+	defer k.wmu.Unlock()
+	return k.flushLocked()
+}
+
+func (k *socket) flushLocked() error {
+	if k.ahead == nil || k.ahead.Buffered() == 0 {
+		return nil
+	}
+	return k.ahead.Flush()
+}
+
+// gathered reports whether streamed messages wait for flush.
+func (k *socket) gathered() bool {
+	k.wmu.Lock()
+	defer k.wmu.Unlock()
+	return k.ahead != nil && k.ahead.Buffered() > 0
 }
 
 // replies holds buffers in which messages are built; a large one is not kept.

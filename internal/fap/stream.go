@@ -1,6 +1,7 @@
 package fap
 
 import (
+	"bufio"
 	"context"
 	"time"
 
@@ -115,6 +116,15 @@ func (c *conv) pump() error {
 		return c.endWaits(all, rc, upTo)
 	}
 	if len(all) == 1 {
+		if c.k.gathered() { // the next message goes with them if it is there already
+			rc, err := c.deliver(c.ctx, all[0], false)
+			if err != nil || rc == 0 {
+				return err
+			}
+			if err := c.k.flush(); err != nil {
+				return err
+			}
+		}
 		ctx, done := c.waiting(true)
 		rc, err := c.deliver(ctx, all[0], true)
 		moved := ctx.Err() != nil
@@ -138,6 +148,9 @@ func (c *conv) pump() error {
 		}
 	}
 	if !sent {
+		if err := c.k.flush(); err != nil {
+			return err
+		}
 		c.idle(pollSlice)
 	}
 	return nil
@@ -176,6 +189,9 @@ func (c *conv) sendReason(st *stream, rc mqi.RC) error {
 func (c *conv) cannot(st *stream, rc mqi.RC) error {
 	switch rc {
 	case mqi.MQRC_GET_INHIBITED:
+		if err := c.k.flush(); err != nil {
+			return err
+		}
 		c.idle(inhibitedPause)
 	case mqi.MQRC_NO_MSG_AVAILABLE:
 	case mqi.MQRC_CONNECTION_BROKEN, mqi.MQRC_Q_MGR_STOPPING, mqi.MQRC_CONNECTION_STOPPING, mqi.MQRC_HCONN_ERROR:
@@ -254,7 +270,10 @@ func (c *conv) sendAsync(st *stream, a wire.Async) error {
 	k.counts.out.Add(int64(sizeMD2 + len(a.Data)))
 	k.wmu.Lock()
 	defer k.wmu.Unlock()
-	return wire.WriteAsync(k.nc, h, a, codec, k.link.Load().transmission)
+	if k.ahead == nil {
+		k.ahead = bufio.NewWriterSize(k.nc, streamBuffer)
+	}
+	return wire.WriteAsync(k.ahead, h, a, codec, k.link.Load().transmission)
 }
 
 // wanted makes descriptor and options of the get that a request stands for.

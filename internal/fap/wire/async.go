@@ -169,30 +169,33 @@ func (a *Async) encode(e *Encoder) {
 	e.raw(a.Data)
 }
 
+// lengthAt is where the length of the data stands in an ASYNC_MESSAGE.
+const lengthAt = 16
+
 // WriteAsync writes a message in as many ASYNC_MESSAGE segments as it needs: each has its own fixed part, which is unlike
 // the split of any other message.
 func WriteAsync(w io.Writer, h Header, a Async, c Codec, max int) error {
-	out := scratch.Get().(*[]byte)
+	out, fixed := scratch.Get().(*[]byte), scratch.Get().(*[]byte)
 	defer scratch.Put(out)
+	defer scratch.Put(fixed)
 	data := a.Data
-	var buf []byte
+	a.Data = nil
 	for first := true; first || len(data) > 0; first = false {
-		a.Data = nil
-		buf = Encode(buf[:0], AsyncMsg, API{}, &a, c, 0)
-		n := min(max-h.Size()-len(buf), len(data))
-		a.Data, data = data[:n], data[n:]
-		buf = Encode(buf[:0], AsyncMsg, API{}, &a, c, 0)
+		*fixed = Encode((*fixed)[:0], AsyncMsg, API{}, &a, c, 0)
+		n := min(max-h.Size()-len(*fixed), len(data))
+		c.Order.order().PutUint32((*fixed)[lengthAt:], uint32(n))
 		h.Flags = 0
 		if first {
 			h.Flags |= FlagFirst
 		}
-		if len(data) == 0 {
+		if n == len(data) {
 			h.Flags |= FlagLast
 		}
-		*out = append(h.Append((*out)[:0], len(buf)), buf...)
+		*out = append(append(h.Append((*out)[:0], len(*fixed)+n), *fixed...), data[:n]...)
 		if _, err := w.Write(*out); err != nil {
 			return err
 		}
+		data = data[n:]
 		a.Segment++
 	}
 	return nil
