@@ -353,6 +353,16 @@ func TestSubscribe(t *testing.T) {
 	if n, err := ask.Request(ctx); n != 1 || err != nil {
 		t.Errorf("asked for retained: %d %v", n, err)
 	}
+	fast, err := c.Subscribe(ctx, mq.SubOptions{Topic: "sport/golf", ReadAhead: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := take(t, &fast.Queue, mq.GetOptions{Wait: 5 * time.Second}); got != "kept" {
+		t.Errorf("read ahead: %q", got)
+	}
+	if err := fast.Close(ctx); err != nil {
+		t.Error(err)
+	}
 	// A durable one gathers while nobody is there.
 	d := mq.SubOptions{Topic: "sport/#", Name: "fan", Durable: true, NewOnly: true}
 	if sub, err = c.Subscribe(ctx, d); err != nil {

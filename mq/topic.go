@@ -51,6 +51,8 @@ type SubOptions struct {
 	Expiry      time.Duration // 0: never
 	NewOnly     bool          // no retained publications
 	OnRequest   bool          // retained publications only when asked for with Request
+	// ReadAhead lets the queue manager send publications before they are asked for, as the mode of a queue does.
+	ReadAhead bool
 	// Queue gets the publications; nil: one that the queue manager makes and removes.
 	Queue *Queue
 }
@@ -75,7 +77,8 @@ func (c *Conn) Subscribe(ctx context.Context, o SubOptions) (*Subscription, erro
 		on   bool
 		flag int32
 	}{{o.Durable, mqi.MQSO_DURABLE | mqi.MQSO_RESUME}, {o.NewOnly, mqi.MQSO_NEW_PUBLICATIONS_ONLY},
-		{o.OnRequest, mqi.MQSO_PUBLICATIONS_ON_REQUEST}, {o.Queue == nil, mqi.MQSO_MANAGED}} {
+		{o.OnRequest, mqi.MQSO_PUBLICATIONS_ON_REQUEST}, {o.Queue == nil, mqi.MQSO_MANAGED},
+		{o.ReadAhead, mqi.MQSO_READ_AHEAD}} {
 		if f.on {
 			sd.Options |= f.flag
 		}
@@ -93,6 +96,9 @@ func (c *Conn) Subscribe(ctx context.Context, o SubOptions) (*Subscription, erro
 		return nil, fail("MQSUB", o.Topic, unexpected, nil)
 	}
 	s := &Subscription{Queue: Queue{c: c, name: o.Topic, hobj: r.api.Hobj}, hsub: b.Hsub, owned: o.Queue == nil}
+	if o.ReadAhead && o.Queue == nil {
+		s.ahead = &readAhead{ahead: c.pushed.register(s.hobj)}
+	}
 	return s, err
 }
 

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/qmgrd/qmgrd/mq"
+)
+
+// qmgrdPeer is this project's queue manager over the client protocol. Durable messages are persistent; they are got one by
+// one outside syncpoint, so that each get, too, is answered after its sync. Nonpersistent messages are read ahead.
+type qmgrdPeer struct{ proc }
+
+const (
+	qmgrdAddr = "127.0.0.1:24414"
+	qmgrdName = "BENCH"
+	// unit is how many pipelined persistent messages make a unit of work.
+	unit = 500
+)
+
+var (
+	qmgrdBin   = flag.String("qmgrd", "../bin/qmgrd", "the qmgrd program")
+	qmgrdFlags = flag.String("qmgrd-flags", "", "further flags of qmgrd start")
+)
+
+// qmgrdQueues are those that the workloads use.
+var qmgrdQueues = []string{"W1", "W16", "N1", "N16", "REQ", "REP", "first", "deep", "warm"}
+
+func newQmgrd() Peer { return &qmgrdPeer{} }
+
+func (p *qmgrdPeer) Name() string { return "qmgrd" }
+
+// Prepare creates the queue manager with its channel and queues.
+func (p *qmgrdPeer) Prepare(dir string) error {
+	env := append(os.Environ(), "QMGRD_DATA="+dir)
+	run := func(stdin string, argv ...string) error {
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Env, cmd.Stdin = env, strings.NewReader(stdin)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, out)
+		}
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	script := "DEFINE CHANNEL(BENCH.SVRCONN) CHLTYPE(SVRCONN)\n"
+	for _, q := range qmgrdQueues {
+		script += "DEFINE QLOCAL('" + q + "') MAXDEPTH(999999999)\n"
+	}
+	return errors.Join(run("", *qmgrdBin, "start", qmgrdName, "--create", "--detach"),
+		run(script, filepath.Join(filepath.Dir(*qmgrdBin), "runmqsc"), qmgrdName),
+		run("", *qmgrdBin, "stop", qmgrdName, "-w"))
+}
+
+func (p *qmgrdPeer) Start(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, qmgrdName)); errors.Is(err, os.ErrNotExist) {
+		if err := p.Prepare(dir); err != nil {
+			return err
+		}
+	}
+	argv := append([]string{*qmgrdBin, "start", qmgrdName, "--listen", qmgrdAddr}, strings.Fields(*qmgrdFlags)...)
+	return p.run(dir, qmgrdAddr, []string{"QMGRD_DATA=" + dir}, argv...)
+}
+
+func dialQmgrd() (*mq.Conn, error) {
+	return mq.Connect(bg, mq.Options{Addr: qmgrdAddr, Channel: "BENCH.SVRCONN", ApplName: "bench"})
+}
+
+func (p *qmgrdPeer) Connect() (Conn, error) {
+	c, err := dialQmgrd()
+	if err != nil {
+		return nil, err
+	}
+	return &qmgrdConn{c: c, out: map[string]*mq.Queue{}, topics: map[string]*mq.Topic{}}, nil
+}
+
+// qmgrdConn puts on one connection, and has another for each consumer: verbs of one connection run in turn.
+type qmgrdConn struct {
+	c       *mq.Conn
+	in      []*mq.Conn
+	out     map[string]*mq.Queue
+	topics  map[string]*mq.Topic
+	pending int // messages of the unit of work
+}
+
+func (c *qmgrdConn) queue(name string) (*mq.Queue, error) {
+	if q := c.out[name]; q != nil {
+		return q, nil
+	}
+	q, err := c.c.Open(bg, name, mq.Output)
+	if err == nil {
+		c.out[name] = q
+	}
+	return q, err
+}
+
+func qmgrdMessage(body []byte, persistent bool) *mq.Message {
+	m := mq.NewMessage(body)
+	m.Persistence = mq.NonPersistent
+	if persistent {
+		m.Persistence = mq.Persistent
+	}
+	return m
+}
+
+func (c *qmgrdConn) Put(name string, body []byte, persistent bool) error {
+	q, err := c.queue(name)
+	if err != nil {
+		return err
+	}
+	return q.Put(bg, qmgrdMessage(body, persistent), mq.PutOptions{})
+}
+
+// PutAsync puts without an answer; persistent messages in units of work, so that a unit shares one sync.
+func (c *qmgrdConn) PutAsync(name string, body []byte, persistent bool) error {
+	q, err := c.queue(name)
+	if err != nil {
+		return err
+	}
+	if err := q.Put(bg, qmgrdMessage(body, persistent), mq.PutOptions{Async: true, Syncpoint: persistent}); err != nil {
+		return err
+	}
+	if !persistent {
+		return nil
+	}
+	if c.pending++; c.pending < unit {
+		return nil
+	}
+	c.pending = 0
+	return c.c.Commit(bg)
+}
+
+func (c *qmgrdConn) Flush() error {
+	if c.pending > 0 {
+		c.pending = 0
+		if err := c.c.Commit(bg); err != nil {
+			return err
+		}
+	}
+	return c.c.Flush(bg)
+}
+
+func (c *qmgrdConn) Consume(name string, persistent bool, fn func([]byte)) error {
+	mode := mq.InputShared
+	if !persistent {
+		mode |= mq.ReadAhead
+	}
+	in, err := c.consumer()
+	if err != nil {
+		return err
+	}
+	q, err := in.Open(bg, name, mode)
+	if err != nil {
+		return err
+	}
+	return c.loop(q, func(m *mq.Message) { fn(m.Body) })
+}
+
+// loop hands every message to fn until the connection ends.
+func (c *qmgrdConn) loop(q *mq.Queue, fn func(*mq.Message)) error {
+	go func() {
+		for m, err := range q.Messages(context.Background(), mq.GetOptions{Wait: mq.Forever}) {
+			if err != nil {
+				if !errors.Is(err, mq.ConnectionBroken) {
+					fmt.Fprintln(os.Stderr, "  qmgrd: get:", err)
+				}
+				return
+			}
+			fn(m)
+		}
+	}()
+	return nil
+}
+
+func (c *qmgrdConn) Publish(topic string, body []byte, retain bool) error {
+	if retain {
+		return errUnsupported // W7: the client has no call to clear a tree yet
+	}
+	t := c.topics[topic]
+	if t == nil {
+		var err error
+		if t, err = c.c.OpenTopic(bg, topic); err != nil {
+			return err
+		}
+		c.topics[topic] = t
+	}
+	return t.Publish(bg, qmgrdMessage(body, false), mq.PubOptions{PutOptions: mq.PutOptions{Async: true}})
+}
+
+func (c *qmgrdConn) Subscribe(filter string, fn func(string, []byte)) error {
+	in, err := c.consumer()
+	if err != nil {
+		return err
+	}
+	s, err := in.Subscribe(bg, mq.SubOptions{Topic: filter, ReadAhead: true})
+	if err != nil {
+		return err
+	}
+	return c.loop(&s.Queue, func(m *mq.Message) { fn("", m.Body) })
+}
+
+func (c *qmgrdConn) consumer() (*mq.Conn, error) {
+	in, err := dialQmgrd()
+	if err == nil {
+		c.in = append(c.in, in)
+	}
+	return in, err
+}
+
+func (c *qmgrdConn) Close() {
+	c.c.Close()
+	for _, in := range c.in {
+		in.Close()
+	}
+}
