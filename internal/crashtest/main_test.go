@@ -1,0 +1,21 @@
+package crashtest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if baseDir, err = os.MkdirTemp("", "qmgrd-crashtest-base-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(baseDir)
+	return m.Run()
+}
