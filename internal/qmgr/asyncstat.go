@@ -9,7 +9,7 @@ import "github.com/qmgrd/qmgrd/internal/mqi"
 type asyncPuts struct{ sts mqi.STS }
 
 // countAsync counts a put that asked for no answer.
-func (c *Conn) countAsync(object string, pmo *mqi.PMO, err error) {
+func (c *Conn) countAsync(typ int32, object string, pmo *mqi.PMO, err error) {
 	if pmo.Options&mqi.MQPMO_ASYNC_RESPONSE == 0 {
 		return
 	}
@@ -28,7 +28,7 @@ func (c *Conn) countAsync(object string, pmo *mqi.PMO, err error) {
 		return
 	}
 	t.CompCode, t.Reason = cc, rc
-	t.ObjectType, t.ObjectName, t.ObjectQMgrName = mqi.MQOT_Q, object, c.m.opt.Name
+	t.ObjectType, t.ObjectName, t.ObjectQMgrName = typ, object, c.m.opt.Name
 	t.ResolvedObject, t.ResolvedQMgrName = pmo.ResolvedQName, pmo.ResolvedQMgrName
 }
 

@@ -300,3 +300,48 @@ func TestSelectorsSeeProperties(t *testing.T) {
 		}
 	}
 }
+
+// What leaves the queue manager carries its properties in an MQRFH2 behind the transmission queue header.
+func TestPropertiesOnTransmissionQueue(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "XQ", "USAGE", "XMITQ")
+	r.define("QREMOTE", "FAR", "RNAME", "Q", "RQMNAME", "QM2", "XMITQ", "XQ")
+	r.putWithProp(r.openQ(r.c, "FAR", mqi.MQOO_OUTPUT), "colour", "red")
+	text, md := r.get(r.c, r.openQ(r.c, "XQ", mqi.MQOO_INPUT_SHARED), mqi.MQGMO_PROPERTIES_FORCE_MQRFH2)
+	if md.Format != mqi.MQFMT_XMIT_Q_HEADER {
+		t.Fatalf("format %q", md.Format)
+	}
+	x, rest, err := mqi.ParseXQH([]byte(text), mqi.Coding{Encoding: md.Encoding, CCSID: md.CodedCharSetID})
+	if err != nil || x.RemoteQName != "Q" || x.MD.Format != mqi.MQFMT_RF_HEADER_2 {
+		t.Fatalf("%+v %v", x, err)
+	}
+	if got := shown(string(rest), x.MD); got != "MQHRF2 text [colour=red]" {
+		t.Error(got)
+	}
+}
+
+// A message handle's properties reach subscribers, beside those that publish/subscribe adds.
+func TestPropertiesOfPublication(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q", "PROPCTL", "ALL")
+	in := r.openQ(r.c, "Q", inOut)
+	sd := mqi.DefaultSD()
+	sd.Options, sd.ObjectString = mqi.MQSO_CREATE|mqi.MQSO_NON_DURABLE|mqi.MQSO_NEW_PUBLICATIONS_ONLY, "prices"
+	sd.SelectionString = "colour = 'red'"
+	if _, _, err := r.c.Subscribe(bg, &sd, in); err != nil {
+		t.Fatal(err)
+	}
+	od := mqi.DefaultOD()
+	od.Version, od.ObjectType, od.ObjectString = 4, mqi.MQOT_TOPIC, "prices"
+	pub, err := r.c.Open(bg, &od, mqi.MQOO_OUTPUT)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.putWithProp(pub, "colour", "blue")
+	r.putWithProp(pub, "colour", "red")
+	text, md := r.get(r.c, in, 0)
+	if got := shown(text, md); got != "MQHRF2 text [colour=red mqps.Top=prices]" {
+		t.Error(got)
+	}
+	r.wantNext(in, 0, "")
+}

@@ -34,7 +34,7 @@ func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body
 	}
 	defer func() {
 		c.putDone("MQPUT", h, md, len(body), err)
-		c.countAsync(h.name, pmo, err)
+		c.countAsync(h.objType, h.name, pmo, err)
 	}()
 	return c.put("MQPUT", h, md, pmo, body)
 }
@@ -64,12 +64,12 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 	}
 	h, err := c.open(ctx, "MQPUT1", od, opts)
 	if err != nil {
-		c.countAsync(od.ObjectName, pmo, err)
+		c.countAsync(od.ObjectType, od.ObjectName, pmo, err)
 		return err
 	}
 	err = c.put("MQPUT1", h, md, pmo, body)
 	c.putDone("MQPUT1", h, md, len(body), err)
-	c.countAsync(od.ObjectName, pmo, err)
+	c.countAsync(od.ObjectType, od.ObjectName, pmo, err)
 	if e := c.closeHandle(ctx, h, mqi.MQCO_NONE); err == nil {
 		err = e
 	}

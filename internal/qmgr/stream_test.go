@@ -124,7 +124,7 @@ func TestAsyncPuts(t *testing.T) {
 	wantRC(t, err, mqi.MQRC_FUNCTION_NOT_SUPPORTED)
 	s, err := r.c.Stat(mqi.MQSTAT_TYPE_ASYNC_ERROR)
 	if err != nil || s.PutSuccessCount != 1 || s.PutWarningCount != 1 || s.PutFailureCount != 2 ||
-		s.CompCode != mqi.CCFailed || s.Reason != mqi.MQRC_MSG_TOO_BIG_FOR_Q || s.ObjectName != "Q" {
+		s.CompCode != mqi.CCFailed || s.Reason != mqi.MQRC_MSG_TOO_BIG_FOR_Q || s.ObjectName != "Q" || s.ObjectType != mqi.MQOT_Q {
 		t.Errorf("%+v %v", s, err)
 	}
 	if s, _ = r.c.Stat(mqi.MQSTAT_TYPE_ASYNC_ERROR); s != (mqi.STS{}) {
