@@ -3,12 +3,14 @@ package mq_test
 import (
 	"testing"
 
+	"github.com/qmgrd/qmgrd/internal/store"
+	"github.com/qmgrd/qmgrd/internal/vfs"
 	"github.com/qmgrd/qmgrd/mq"
 )
 
-func benchConns(b *testing.B) (in, out *mq.Queue, stop func()) {
+func benchConns(b *testing.B, st store.Store, get mq.OpenMode) (in, out *mq.Queue, stop func()) {
 	b.Helper()
-	s, err := startServer(nil, nil, "DEFINE QLOCAL(Q) MAXDEPTH(999999999)")
+	s, err := startOn(st, nil, nil, "DEFINE QLOCAL(Q) MAXDEPTH(999999999)")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -24,19 +26,21 @@ func benchConns(b *testing.B) (in, out *mq.Queue, stop func()) {
 		return c, q
 	}
 	c1, in := dial(mq.Output)
-	c2, out := dial(mq.InputShared | mq.ReadAhead)
+	c2, out := dial(mq.InputShared | get)
 	return in, out, func() { c1.Close(); c2.Close(); s.stop() }
 }
 
-func benchPutGet(b *testing.B, async bool) {
-	in, out, stop := benchConns(b)
+func benchPutGet(b *testing.B, st store.Store, get mq.OpenMode, p mq.Persistence, o mq.PutOptions) {
+	in, out, stop := benchConns(b, st, get)
 	defer stop()
 	body := make([]byte, 1024)
 	b.ReportAllocs()
 	b.ResetTimer()
 	go func() {
 		for range b.N {
-			if err := in.Put(ctx, mq.NewMessage(body), mq.PutOptions{Async: async}); err != nil {
+			m := mq.NewMessage(body)
+			m.Persistence = p
+			if err := in.Put(ctx, m, o); err != nil {
 				b.Error(err)
 			}
 		}
@@ -48,6 +52,21 @@ func benchPutGet(b *testing.B, async bool) {
 	}
 }
 
-// Nonpersistent messages from one connection to another over the wire, server and clients in this process.
-func BenchmarkStreamed(b *testing.B)  { benchPutGet(b, true) }
-func BenchmarkConfirmed(b *testing.B) { benchPutGet(b, false) }
+// From one connection to another over the wire, server and clients in this process.
+
+func BenchmarkStreamed(b *testing.B) {
+	benchPutGet(b, store.OpenMem(), mq.ReadAhead, mq.NonPersistent, mq.PutOptions{Async: true})
+}
+
+func BenchmarkConfirmed(b *testing.B) {
+	benchPutGet(b, store.OpenMem(), mq.ReadAhead, mq.NonPersistent, mq.PutOptions{})
+}
+
+// Each put and each get is answered after its sync.
+func BenchmarkDurable(b *testing.B) {
+	st, err := store.Open(store.Options{Dir: b.TempDir(), FS: vfs.OS()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	benchPutGet(b, st, 0, mq.Persistent, mq.PutOptions{})
+}

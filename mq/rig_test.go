@@ -36,8 +36,12 @@ type server struct {
 
 // startServer serves QM1 with the definitions given. Instances of its channels have what set makes of them.
 func startServer(set func(*fap.Instance), wrap func(net.Listener) net.Listener, commands ...string) (*server, error) {
+	return startOn(store.OpenMem(), set, wrap, commands...)
+}
+
+func startOn(st store.Store, set func(*fap.Instance), wrap func(net.Listener) net.Listener, commands ...string) (*server, error) {
 	log := zerolog.Nop()
-	o := qmgr.Options{Name: "QM1", Dir: "memory", Store: store.OpenMem(), Clock: clock.Real(), Log: &log, User: "root"}
+	o := qmgr.Options{Name: "QM1", Dir: "memory", Store: st, Clock: clock.Real(), Log: &log, User: "root"}
 	if err := qmgr.Create(o); err != nil {
 		return nil, err
 	}
