@@ -3679,6 +3679,7 @@ var systemObjects = [...]SystemObject{
 var messages = [...]messageRow{
 	{"AMQ5776E", "A command of the automatic configuration file %1 failed at line %2; the queue manager was not started."},
 	{"AMQ7017E", "Log %1 is not available."},
+	{"AMQ7463E", "The file system of queue manager %1 has no room for this. Nothing was changed; make room, or get or clear messages, and try again."},
 	{"AMQ8003I", "Queue manager %1 started."},
 	{"AMQ8004I", "Queue manager %1 ended."},
 	{"AMQ8005I", "Queue manager changed."},

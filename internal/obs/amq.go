@@ -40,6 +40,9 @@ var notices = map[string]Notice{
 		"Nothing of it was kept; gets and what else needs no room go on. This entry comes once a minute at most.",
 		"Make room on the file system of the data directory, or get messages that are no longer wanted."},
 	"AMQ7474": {"A unit of work was written although the disk had been full before it.", "None."},
+	"AMQ7492": {"An orderly end keeps the nonpersistent messages of queues with NPMCLASS(HIGH) in a file. It could not be " +
+		"written, most likely because the file system of the data directory has no room.",
+		"Make room on the file system of the data directory before the next end. What must not be lost is put persistent."},
 	"AMQ7077": {"The user asked for something that needs an administrator: root, the user whose process the queue " +
 		"manager is, or a member of the administrators' group.",
 		"Run it as such a user, or name a group in qm.ini (stanza AdminSocket, key Group)."},

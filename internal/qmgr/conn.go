@@ -128,7 +128,7 @@ func (c *Conn) begin(op, object string) error {
 }
 
 // Disconnect ends the connection in order (MQDISC): the unit of work is committed, handles are closed. When the commit
-// fails it warns with 2003, and the connection is gone all the same.
+// fails it warns with 2003 (2009 when its outcome is not known), and the connection is gone all the same.
 func (c *Conn) Disconnect(ctx context.Context) error {
 	if err := c.begin("MQDISC", c.m.opt.Name); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 	c.finish(ctx)
 	c.ended(didDisconnect, mqi.MQDISCONNECT_NORMAL)
 	if err != nil {
-		return &mqi.Error{Op: "MQDISC", Object: c.m.opt.Name, CC: mqi.CCWarning, RC: mqi.MQRC_BACKED_OUT, Err: err}
+		return &mqi.Error{Op: "MQDISC", Object: c.m.opt.Name, CC: mqi.CCWarning, RC: commitReason(err), Err: err}
 	}
 	return nil
 }
@@ -220,6 +220,8 @@ func storeReason(op, object string, err error) error {
 		return mqi.Wrap(op, object, mqi.MQRC_Q_MGR_STOPPING, err)
 	case errors.Is(err, store.ErrCorrupt):
 		return mqi.Wrap(op, object, mqi.MQRC_OBJECT_DAMAGED, err)
+	case errors.Is(err, store.ErrFailed):
+		return mqi.Wrap(op, object, mqi.MQRC_CONNECTION_BROKEN, err) // it may be on disk: the caller must not take it for refused
 	}
 	return mqi.Wrap(op, object, mqi.MQRC_UNEXPECTED_ERROR, err)
 }

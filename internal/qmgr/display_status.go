@@ -27,18 +27,10 @@ func (x *exec) displayQstatus() *attr.Reply {
 		}
 		row := o.Queue.statusItems()
 		row["QUEUE"], row["TYPE"] = o.Name, "QUEUE"
-		setAbsent(row, "CURFSIZE", "0")
-		setAbsent(row, "CURMAXFS", "2088960")
-		setAbsent(row, "MEDIALOG", "")
+		// CURFSIZE and CURMAXFS stay blank: a queue has no file of its own here.
 		rows = append(rows, row)
 	}
 	return orElse(x.showRows("QSTATUS TYPE(QUEUE)", q, rows), none)
-}
-
-func setAbsent(row map[string]string, k, v string) {
-	if _, ok := row[k]; !ok {
-		row[k] = v
-	}
 }
 
 func (x *exec) queueHandles() *attr.Reply {
@@ -74,10 +66,19 @@ func (x *exec) displayQmstatus() *attr.Reply {
 		"AUTOCLUS": "NONE", "CHINIT": m.partStatus(PartChannels), "CMDSERV": m.partStatus(PartCommandServer), "CHKPTCNT": strconv.FormatUint(s.Checkpoints, 10),
 		"CONNS": strconv.Itoa(len(m.connections())), "DATPATH": m.opt.Dir, "GRPLSN": "", "GRPNAME": "", "GRPROLE": "NOTCONFIG",
 		"HOSTNAME": hostName(), "INSTANCE": "", "INSTDESC": "", "INSTNAME": "Installation1", "INSTPATH": "", "LDAPCONN": "INACTIVE",
-		"LOGTYPE": "CIRCULAR", "LOGPATH": logPath(m.opt.Dir), "MEDIALOG": "", "QUORUM": "", "RECSZ": strconv.FormatUint(s.LogBytes>>20, 10),
+		"LOGTYPE": "CIRCULAR", "LOGPATH": logPath(m.opt.Dir), "MEDIALOG": "", "QUORUM": "", "RECSZ": strconv.FormatUint((s.LogNeeded+1<<20-1)>>20, 10),
+		"LOGINUSE": percent(s.LogNeeded, s.LogLimit),
 		"STANDBY": "NOPERMIT", "STARTDA": mqDate(m.startedAt), "STARTTI": mqTime(m.startedAt), "UNICLUS": "",
 	}
 	return orElse(x.showRows("QMSTATUS", q, []map[string]string{row}), failed(mqi.MQRCCF_Q_MGR_STATUS_NOT_FOUND, msgNotFound, m.opt.Name))
+}
+
+// percent of what there may be; "" when nothing bounds it.
+func percent(n, of uint64) string {
+	if of == 0 {
+		return ""
+	}
+	return strconv.FormatUint(min(100, (100*n+of-1)/of), 10)
 }
 
 // logPath is where a manager's log lies.

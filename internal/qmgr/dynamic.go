@@ -153,24 +153,33 @@ func (q *Queue) readyToDelete(purge bool) mqi.RC {
 }
 
 // dropDynamic deletes a dynamic queue. Other handles answer 2052 from now on; what units of work in flight still hold
-// of it goes when they end.
+// of it goes when they end. A permanent queue whose deletion the store refuses stays as it was.
 func (m *Manager) dropDynamic(ctx context.Context, q *Queue) error {
-	var tx store.Tx // a temporary queue has no record to drop: its messages are removed one by one, without a sync
-	if q.cfg.Load().deftype == "TEMPDYN" {
-		q.mu.Lock()
-		q.each(func(_ uint32, e *entry) bool {
-			if e.flags&hidden == 0 {
-				tx.Remove(q.qid, e.seq, e.flags&fPersistent != 0)
-			}
-			return true
-		})
-		q.deletedLocked()
-		q.mu.Unlock()
-	} else {
-		q.deleted()
+	if q.cfg.Load().deftype != "TEMPDYN" {
+		q.setDead(true)
+		err := m.deleteQueueObject(ctx, q.obj)
+		if err != nil && m.objectByQID(q.qid) == q.obj {
+			q.setDead(false)
+		}
+		return err
 	}
-	if tx.Len() > 0 {
-		m.opt.Store.Submit(&tx)
-	}
-	return storeReason("MQCLOSE", q.obj.Name, m.deleteQueueObject(ctx, q.obj))
+	var tx store.Tx // it has no record to drop: its messages are removed one by one, without a sync
+	q.mu.Lock()
+	q.each(func(_ uint32, e *entry) bool {
+		if e.flags&hidden == 0 {
+			tx.Remove(q.qid, e.seq, e.flags&fPersistent != 0)
+		}
+		return true
+	})
+	q.deletedLocked()
+	q.mu.Unlock()
+	m.removeLate(&tx)
+	return m.deleteQueueObject(ctx, q.obj)
+}
+
+// setDead makes other handles answer 2052 while a deletion is under way, and takes that back when it failed.
+func (q *Queue) setDead(dead bool) {
+	q.mu.Lock()
+	q.dead = dead
+	q.mu.Unlock()
 }

@@ -420,6 +420,39 @@ func TestConfigurationEvents(t *testing.T) {
 	}
 }
 
+// REFRESH QMGR TYPE(CONFIGEV) tells of what is there, as far as OBJECT, NAME and INCLINT choose.
+func TestConfigurationRefresh(t *testing.T) {
+	r := newEvRig(t, "")
+	r.ok("DEFINE QLOCAL(OLD.Q)")
+	r.clk.Advance(time.Hour)
+	r.ok("DEFINE QLOCAL(NEW.Q) MAXDEPTH(77)")
+	r.ok("DEFINE QALIAS(NEW.A) TARGQ(NEW.Q)")
+	r.refuse("AMQ8203E", "REFRESH QMGR TYPE(CONFIGEV)")
+	r.ok("ALTER QMGR CONFIGEV(ENABLED)")
+	r.events(configEventQueue)
+	for cmd, want := range map[string]string{
+		"REFRESH QMGR TYPE(CONFIGEV) OBJECT(QLOCAL) NAME('NEW.*')": "2370 NEW.Q",
+		"REFRESH QMGR TYPE(CONFIGEV) OBJECT(QUEUE) NAME('NEW.*')":  "2370 NEW.A, 2370 NEW.Q",
+		"REFRESH QMGR TYPE(CONFIGEV) NAME('OLD.Q')":                "2370 OLD.Q",
+		"REFRESH QMGR TYPE(CONFIGEV) NAME('*.Q') INCLINT(30)":      "",
+		"REFRESH QMGR TYPE(CONFIGEV) OBJECT(QLOCAL) INCLINT(30)":   "2370 NEW.Q",
+	} {
+		c := r.cmd(cmd)
+		if c.Failed() != (want == "") && !strings.Contains(cmd, "*.Q") {
+			t.Errorf("%s: %s", cmd, replyText(c))
+		}
+		var got []string
+		for _, m := range r.events(configEventQueue) {
+			if p := m.Find(mqi.MQCA_Q_NAME); p != nil {
+				got = append(got, fmt.Sprint(int32(m.Reason), " ", strings.TrimSpace(p.Text())))
+			}
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%s: %q, want %q", cmd, s, want)
+		}
+	}
+}
+
 func TestCommandEvents(t *testing.T) {
 	r := newEvRig(t, "")
 	run := func() {

@@ -11,7 +11,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
-// Pending is a command that was accepted. Its reply comes from Wait; whoever called Submit must call it.
+// Pending is a command that was accepted. Its reply comes from Wait; the change takes effect whether anybody waits or not.
 type Pending struct {
 	m     *Manager
 	objs  []*Object     // latched until the outcome is known
@@ -113,6 +113,7 @@ func (x *exec) submit(u *unit) *attr.Reply {
 	u.id, u.origin = x.id, x.origin()
 	p.ticket = x.m.opt.Store.Submit(&u.tx)
 	close(p.ready)
+	x.m.settleLater(p)
 	return nil
 }
 
@@ -151,7 +152,7 @@ func (p *Pending) complete(err error) {
 		for i := len(u.undo) - 1; i >= 0; i-- {
 			u.undo[i]()
 		}
-		p.reply = storeFailed(err)
+		p.reply = p.m.storeFailed(err)
 		p.m.opt.Log.Error().Err(err).Msg("a change of objects was refused by the store")
 	}
 	p.unit = nil
@@ -164,22 +165,22 @@ func (p *Pending) complete(err error) {
 // ctx ends first, the change goes on and the reply says that its outcome is not known.
 func (p *Pending) Wait(ctx context.Context) *attr.Reply {
 	if err := p.settle(ctx); err != nil {
-		p.m.wg.Go(func() { _ = p.settle(context.Background()) })
 		return failed(mqi.MQRC_CONNECTION_BROKEN, msgUnexpected, "waiting was ended: "+err.Error()+"; the command may still be carried out")
 	}
 	return p.reply
 }
 
-// storeFailed makes the reply for a change that the store refused: nothing was changed.
-func storeFailed(err error) *attr.Reply {
-	rc := mqi.RC(mqi.MQRC_RESOURCE_PROBLEM)
+// storeFailed makes the reply for a change that the store refused, or did not finish.
+func (m *Manager) storeFailed(err error) *attr.Reply {
 	switch {
 	case errors.Is(err, store.ErrFull):
-		rc = mqi.MQRC_STORAGE_MEDIUM_FULL
+		return failed(mqi.MQRC_STORAGE_MEDIUM_FULL, msgDiskFull, m.opt.Name)
 	case errors.Is(err, store.ErrClosed):
-		rc = mqi.MQRC_Q_MGR_STOPPING
+		return failed(mqi.MQRC_Q_MGR_STOPPING, msgQuiescing, m.opt.Name)
+	case errors.Is(err, store.ErrFailed):
+		return failed(mqi.MQRC_CONNECTION_BROKEN, msgUnexpected, err.Error()+"; whether the change was made is known after the next start")
 	}
-	return failed(rc, msgUnexpected, err.Error())
+	return failed(mqi.MQRC_RESOURCE_PROBLEM, msgUnexpected, err.Error())
 }
 
 // interrupted is the reply when the caller's context ended before a command could begin.

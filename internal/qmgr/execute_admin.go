@@ -163,10 +163,7 @@ func (x *exec) refreshQmgr() *attr.Reply {
 	case "PROXYSUB":
 		return x.success(x.m.opt.Name)
 	case "CONFIGEV":
-		if x.m.qmgrDef().Get("CONFIGEV") != "ENABLED" {
-			return conflict(mqi.MQRCCF_COMMAND_INHIBITED, x.m.opt.Name, "configuration events are off: ALTER QMGR CONFIGEV(ENABLED) first")
-		}
-		return failed(mqi.MQRCCF_COMMAND_FAILED, msgNotBuilt, "REFRESH QMGR TYPE(CONFIGEV): configuration events")
+		return x.refreshConfig()
 	default:
 		return failed(mqi.MQRCCF_COMMAND_FAILED, msgOtherPlatform, "REFRESH QMGR TYPE("+typ+")")
 	}

@@ -212,7 +212,7 @@ func (x *exec) apply(d *Def, by applyTo) {
 		}
 		v := p.Val
 		if p.Attr.Hidden && v != "" {
-			v = x.m.hide(v)
+			v = hide(v)
 		}
 		d.set(p.Key, v)
 	}

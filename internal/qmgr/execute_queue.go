@@ -2,10 +2,8 @@ package qmgr
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
@@ -31,11 +29,9 @@ func cutKey(k []byte) (Class, string, bool) {
 func (o *Object) qid() store.QID { return o.Queue.qid }
 
 // hide turns a password into what is kept of it: enough to say later whether another text is the same, never the text.
-func (m *Manager) hide(secret string) string {
-	var salt [9]byte
-	_, _ = rand.Read(salt[:]) // never fails
-	sum := sha256.Sum256(append(salt[:], secret...))
-	return "sha256:" + base64.RawStdEncoding.EncodeToString(salt[:]) + ":" + base64.RawStdEncoding.EncodeToString(sum[:])
+func hide(secret string) string {
+	kept, _ := auth.HashSecret(secret) // its error is one of the random source, which does not fail
+	return kept
 }
 
 // hiddenText is what DISPLAY and export show of a password that is set.
@@ -62,6 +58,9 @@ func (x *exec) clearQueue() *attr.Reply {
 		return wrongType(x.c.Name, o.Def().Kind, "QLOCAL")
 	}
 	if err := o.Queue.clear(x.ctx); err != nil {
+		if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrFailed) {
+			return x.m.storeFailed(err)
+		}
 		_, rc := mqi.Reason(err)
 		switch rc {
 		case mqi.MQRC_OBJECT_IN_USE, mqi.MQRC_Q_NOT_EMPTY:
@@ -142,9 +141,11 @@ func (m *Manager) deleteQueueObject(ctx context.Context, o *Object) error {
 		return nil
 	}
 	m.dropObject(u, o)
+	u.onUndo(func() { o.deleting.Store(false) })
 	x := &exec{m: m, ctx: ctx, p: p}
 	x.submit(u)
-	if r := p.Wait(ctx); r.Failed() {
+	// The handle has gone already: whether the caller goes on waiting or not, the deletion is carried out.
+	if r := p.Wait(context.WithoutCancel(ctx)); r.Failed() {
 		return mqi.Wrap("MQCLOSE", o.Name, mqi.RC(r.RC), errOfReply(r))
 	}
 	return nil

@@ -349,12 +349,12 @@ func (g *getting) tooSmall(n int) bool {
 // claimed turns a message that was claimed for a waiter into a found one. nil means: it does not fit, look again.
 func (g *getting) claimed(r waitResult) *found {
 	q := g.q
+	defer q.dropLate()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	f := &found{slot: r.slot, e: *q.slab.at(r.slot), claimed: true}
 	if q.dead {
-		q.slab.at(r.slot).flags &^= fClaimed
-		q.unlink(r.slot)
+		q.unclaim(r.slot)
 		return nil
 	}
 	if g.tooSmall(f.size()) {
@@ -392,6 +392,7 @@ func (g *getting) waitFor(ctx context.Context, w *waiter) waitResult {
 			g.q.unclaim(r.slot)
 		}
 		g.q.mu.Unlock()
+		g.q.dropLate()
 		r = waitResult{rc: why}
 	}
 	return r

@@ -107,6 +107,7 @@ func (g *getting) cutOff(f *found, n int) {
 	if !f.claimed {
 		return
 	}
+	defer g.q.dropLate()
 	g.q.mu.Lock()
 	defer g.q.mu.Unlock()
 	for _, x := range rest {
@@ -176,6 +177,7 @@ func (g *getting) giveUp(f *found) {
 	if !f.claimed {
 		return
 	}
+	defer g.q.dropLate()
 	g.q.mu.Lock()
 	defer g.q.mu.Unlock()
 	for _, x := range f.all() {

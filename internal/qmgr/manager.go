@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -82,7 +84,8 @@ type Manager struct {
 	startedAt time.Time
 	ctx       context.Context // ends with Stop
 	cancel    context.CancelFunc
-	wg        sync.WaitGroup // completions whose caller gave up waiting
+	settling  settler
+	wg        sync.WaitGroup // the manager's own goroutines
 }
 
 // States of a manager, as DISPLAY QMSTATUS prints them.
@@ -217,6 +220,23 @@ func (m *Manager) Start(ctx context.Context) error {
 	return nil
 }
 
+// logLost names the queues whose nonpersistent messages an orderly end could not keep.
+func (m *Manager) logLost(err error) {
+	var ke *store.KeepError
+	if !errors.As(err, &ke) {
+		return
+	}
+	for _, id := range ke.Queues {
+		name := ""
+		if o := m.objectByQID(id); o != nil {
+			name = o.Name
+		}
+		m.opt.Log.Error().Str(obs.FieldAMQ, "AMQ7492E").Err(ke.Err).Str("qmgr", m.opt.Name).Str("queue", name).
+			Msgf("the nonpersistent messages of queue %s, which has NPMCLASS(HIGH), could not be kept over the end of the "+
+				"queue manager and are lost", name)
+	}
+}
+
 // Stop ends the manager: connections by mode, then listeners and services, then the store.
 func (m *Manager) Stop(ctx context.Context, mode store.StopMode) error {
 	if m.state.Swap(stateQuiescing) == stateQuiescing {
@@ -233,7 +253,9 @@ func (m *Manager) Stop(ctx context.Context, mode store.StopMode) error {
 	m.stopMessaging()
 	m.cancel()
 	err := m.opt.Store.Close(mode, m.keepNonpersistent)
+	m.settling.end()
 	m.wg.Wait()
+	m.logLost(err)
 	m.state.Store(stateStopped)
 	return err
 }

@@ -8,6 +8,7 @@ const (
 	msgNotEmpty         = "AMQ8143E" // queue
 	msgNotFound         = "AMQ8147E" // object
 	msgExists           = "AMQ8150E" // object
+	msgDiskFull         = "AMQ7463E" // queue manager
 	msgQuiescing        = "AMQ8156E" // queue manager
 	msgNotBuilt         = "AMQ8199E" // command
 	msgOtherPlatform    = "AMQ8200E" // command

@@ -175,7 +175,7 @@ DEFINE QLOCAL(A.BEFORE.TEMPLATE) MAXDEPTH(5000)
 	if after := r.export(ExportOptions{All: true}); after != before {
 		t.Errorf("a restart changes definitions:\n%s", firstDifference(before, after))
 	}
-	if all := r.export(ExportOptions{All: true}); strings.Contains(all, "sha256:") {
+	if all := r.export(ExportOptions{All: true}); strings.Contains(all, "argon2") {
 		t.Error("the export holds what is kept of a password")
 	}
 }

@@ -111,8 +111,8 @@ func TestStoreRefuses(t *testing.T) {
 	for _, cmd := range []string{"DEFINE QLOCAL(B)", "ALTER QLOCAL(A) MAXDEPTH(1)", "DELETE QLOCAL(A)", "DEFINE TOPIC(U) TOPICSTR('u')",
 		"DELETE TOPIC(T)", "ALTER QMGR DESCR('x')", "SET AUTHREC PROFILE(A) OBJTYPE(QUEUE) GROUP('g') AUTHADD(GET)",
 		"DEFINE SUB(S) TOPICSTR('x') DESTCLAS(MANAGED)"} {
-		rep := r.refuse("AMQ8101S", cmd)
-		if !strings.Contains(replyText(rep), "no space left") || rep.RC != 2192 {
+		rep := r.refuse("AMQ7463E", cmd)
+		if rep.RC != 2192 {
 			t.Errorf("%s: %s reason %d", cmd, replyText(rep), rep.RC)
 		}
 	}
@@ -126,6 +126,49 @@ func TestStoreRefuses(t *testing.T) {
 	r.ok("DEFINE TOPIC(V) TOPICSTR('u')")
 	if o := r.m.lookup(ClassQueue, "A"); o == nil || o.deleting.Load() {
 		t.Fatal("the queue whose deletion failed is not whole")
+	}
+}
+
+// What was submitted takes effect though nobody waits for it: a script's reader may have gone.
+func TestNobodyWaits(t *testing.T) {
+	r, s := slowRig(t)
+	r.ok("DEFINE QLOCAL(OLD)")
+	r.ok("DEFINE QLOCAL(STAYS)")
+	hold := make(chan struct{})
+	s.set(hold, nil)
+	for i := range 100 {
+		r.submit(fmt.Sprintf("DEFINE QLOCAL(Q%03d)", i))
+	}
+	r.submit("DELETE QLOCAL(OLD)")
+	s.set(hold, store.ErrFull)
+	r.submit("DELETE QLOCAL(STAYS)")
+	s.set(nil, nil)
+	close(hold)
+	waitUntil(t, func() bool {
+		stays := r.m.lookup(ClassQueue, "STAYS")
+		return len(r.m.list("Q*", ClassQueue)) == 100 && r.m.lookup(ClassQueue, "OLD") == nil && !stays.deleting.Load() &&
+			stays.latched() == nil
+	})
+}
+
+// waitUntil waits for what another goroutine is about to do.
+func waitUntil(t *testing.T, ok func() bool) {
+	t.Helper()
+	for range 2000 {
+		if ok() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("it does not come")
+}
+
+// A store that has failed may hold the unit or not: the reply must not say that nothing was changed.
+func TestOutcomeOfACommandUnknown(t *testing.T) {
+	r, s := slowRig(t)
+	s.set(nil, store.ErrFailed)
+	if rep := r.refuse("AMQ8101S", "DEFINE QLOCAL(B)"); rep.RC != 2009 || !strings.Contains(replyText(rep), "next start") {
+		t.Errorf("%s reason %d", replyText(rep), rep.RC)
 	}
 }
 

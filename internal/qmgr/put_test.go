@@ -199,6 +199,12 @@ func TestPutNoSpace(t *testing.T) {
 	}
 	r.fault.fail = func(*store.Tx) error { return store.ErrFailed }
 	_, err = tryPut(r.c, h, "x", 0)
+	wantRC(t, err, mqi.MQRC_CONNECTION_BROKEN) // it may be on disk: "backed out" would make the application put it again
+	_, err = tryPut(r.c, h, "x", mqi.MQPMO_SYNCPOINT)
+	wantRC(t, err, 0)
+	wantRC(t, r.c.Commit(bg), mqi.MQRC_CONNECTION_BROKEN)
+	r.fault.fail = func(*store.Tx) error { return errors.New("a cause without a reason code") }
+	_, err = tryPut(r.c, h, "x", 0)
 	wantRC(t, err, mqi.MQRC_UNEXPECTED_ERROR)
 	r.fault.fail = func(*store.Tx) error { return store.ErrClosed }
 	_, err = tryPut(r.c, h, "x", 0)

@@ -36,8 +36,9 @@ type Queue struct {
 	cursors map[uint32][]*handle
 	coop    map[uint32]coopMark
 	parts   parts
-	dead    bool  // deleted: handles answer 2052
-	soonest int64 // earliest expiry of any message, 0 when none expires (Unix milliseconds)
+	dead    bool     // deleted: handles answer 2052
+	late    store.Tx // what dropLate is to take out of the store
+	soonest int64    // earliest expiry of any message, 0 when none expires (Unix milliseconds)
 
 	scanMin  int64  // earliest expiry seen by the scan under way
 	scanSlot uint32 // entry the scan looked at last
@@ -227,10 +228,30 @@ func (q *Queue) drop(slot uint32) {
 // claim hides a message while a get is at work on it.
 func (q *Queue) claim(slot uint32) { q.slab.at(slot).flags |= fClaimed }
 
-// unclaim gives a claimed message back.
+// unclaim gives a claimed message back. On a queue that was deleted meanwhile it goes; the caller calls dropLate when it
+// has let q.mu go.
 func (q *Queue) unclaim(slot uint32) {
-	q.slab.at(slot).flags &^= fClaimed
+	e := q.slab.at(slot)
+	e.flags &^= fClaimed
+	if q.dead {
+		q.late.Remove(q.qid, e.seq, e.flags&fPersistent != 0)
+		q.unlink(slot)
+		return
+	}
 	q.serve(slot)
+}
+
+// dropLate takes out of the store what unclaim found on a deleted queue.
+func (q *Queue) dropLate() {
+	q.mu.Lock()
+	if q.late.Len() == 0 {
+		q.mu.Unlock()
+		return
+	}
+	tx := q.late
+	q.late = store.Tx{}
+	q.mu.Unlock()
+	q.m.removeLate(&tx)
 }
 
 // take turns a claim into "got in a unit of work".

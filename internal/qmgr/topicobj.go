@@ -171,7 +171,7 @@ func (x *exec) clearTopicStr() *attr.Reply {
 			u.retained = append(u.retained, &retainedOp{topic: found[i].Topic})
 		}
 		if err := x.m.commit(u); err != nil {
-			return storeFailed(err)
+			return x.m.storeFailed(err)
 		}
 	}
 	return x.success(x.c.Name)

@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"context"
+	"errors"
 	"sort"
 	"time"
 
@@ -77,7 +78,17 @@ func (c *Conn) room(n int) mqi.RC {
 	return 0
 }
 
-// Commit ends the unit of work and makes it durable (MQCMIT). With 2003 it has been backed out.
+// commitReason is 2003 when the store refused a unit, which has been backed out, and 2009 when nobody knows whether it
+// is on disk: the store has failed, the queue manager ends, and the next start tells.
+func commitReason(err error) mqi.RC {
+	if errors.Is(err, store.ErrFailed) {
+		return mqi.MQRC_CONNECTION_BROKEN
+	}
+	return mqi.MQRC_BACKED_OUT
+}
+
+// Commit ends the unit of work and makes it durable (MQCMIT). With 2003 it has been backed out, with 2009 its outcome
+// is not known.
 func (c *Conn) Commit(ctx context.Context) error {
 	if err := c.begin("MQCMIT", c.m.opt.Name); err != nil {
 		return err
@@ -86,7 +97,7 @@ func (c *Conn) Commit(ctx context.Context) error {
 	err := c.commitWork()
 	c.unitDone(didCommit, err)
 	if err != nil {
-		return mqi.Wrap("MQCMIT", c.m.opt.Name, mqi.MQRC_BACKED_OUT, err)
+		return mqi.Wrap("MQCMIT", c.m.opt.Name, commitReason(err), err)
 	}
 	return nil
 }
@@ -229,10 +240,20 @@ func (m *Manager) commit(u *uow) error {
 			m.recheck(b.q)
 		}
 	}
-	if late.Len() > 0 {
-		m.opt.Store.Submit(&late)
-	}
+	m.removeLate(&late)
 	return nil
+}
+
+// removeLate takes away what was put on a queue that is no more. Until that is durable a start finds the messages without
+// a queue, and drops them.
+func (m *Manager) removeLate(tx *store.Tx) {
+	if tx.Len() == 0 {
+		return
+	}
+	if err := m.opt.Store.Submit(tx).Wait(context.Background()); err != nil && !errors.Is(err, store.ErrClosed) {
+		m.opt.Log.Warn().Err(err).Str("qmgr", m.opt.Name).
+			Msg("messages of a queue that was deleted meanwhile could not be removed; the next start removes them")
+	}
 }
 
 // undo backs a unit out: puts vanish, gets come back with their backout count raised. The count is durable before the

@@ -302,3 +302,55 @@ func TestClear(t *testing.T) {
 		t.Errorf("depth %d", o.Queue.depth())
 	}
 }
+
+// A permanent dynamic queue whose deletion the store refuses is as it was: other handles go on, and it can be deleted
+// later.
+func TestCloseDeleteRefused(t *testing.T) {
+	r := newRig(t)
+	r.define("QMODEL", "PERM", "DEFTYPE", "PERMDYN", "SHARE", "YES")
+	od := mqi.DefaultOD()
+	od.ObjectName, od.DynamicQName = "PERM", "D"
+	h, err := r.c.Open(bg, &od, inOut)
+	wantRC(t, err, 0)
+	other := r.openQ(r.c, "D", inOut)
+	r.put(r.c, other, "x", 0)
+	r.fault.fail = func(*store.Tx) error { return store.ErrFull }
+	err = r.c.Close(bg, h, mqi.MQCO_DELETE_PURGE)
+	wantRC(t, err, mqi.MQRC_STORAGE_MEDIUM_FULL)
+	r.fault.fail = nil
+	if text, _ := r.get(r.c, other, 0); text != "x" {
+		t.Fatalf("the queue has %q", text)
+	}
+	wantRC(t, r.c.Close(bg, r.openQ(r.c, "D", inOut), mqi.MQCO_DELETE_PURGE), 0)
+	if r.m.lookup(ClassQueue, "D") != nil {
+		t.Fatal("it is still there")
+	}
+}
+
+// A message that was claimed for a waiting get when its queue went is in the store no more.
+func TestClaimedOnADeletedQueue(t *testing.T) {
+	r := newRig(t)
+	r.define("QMODEL", "TEMP", "DEFTYPE", "TEMPDYN", "SHARE", "YES")
+	od := mqi.DefaultOD()
+	od.ObjectName, od.DynamicQName = "TEMP", "D"
+	h, err := r.c.Open(bg, &od, inOut)
+	wantRC(t, err, 0)
+	r.put(r.c, h, "x", 0)
+	q := r.m.lookup(ClassQueue, "D").Queue
+	q.mu.Lock()
+	var slot uint32
+	q.each(func(s uint32, _ *entry) bool { slot = s; return false })
+	q.claim(slot)
+	q.mu.Unlock()
+	wantRC(t, r.c.Close(bg, h, mqi.MQCO_NONE), 0)
+	if n := r.st.Stats().MemoryMessages; n != 1 {
+		t.Fatalf("%d messages: the claimed one is still somebody's", n)
+	}
+	g := &getting{q: q, h: &handle{}, gmo: &mqi.GMO{}, max: 100}
+	if f := g.claimed(waitResult{slot: slot}); f != nil {
+		t.Fatal("a message of a deleted queue is handed out")
+	}
+	if n := r.st.Stats().MemoryMessages; n != 0 {
+		t.Fatalf("%d messages are left in the store", n)
+	}
+}

@@ -46,7 +46,8 @@ type checkpointer struct {
 	attempt chan struct{} // closed when the running attempt ends; guarded by mu
 	err     error         // of the last attempt
 
-	writtenAt uint64 // writer.written at the last freeze; committer's goroutine only
+	writtenAt uint64        // writer.written at the last freeze; set by the committer's goroutine, under mu
+	base      atomic.Uint64 // writtenAt of the last checkpoint that is complete
 	marked    uint64 // LSN of the last mark; committer's goroutine only
 }
 
@@ -168,7 +169,7 @@ func (s *logStore) checkpoint() (leftover bool, err error) {
 func (s *logStore) writeFrozen() error {
 	c := &s.ck
 	c.mu.Lock()
-	pending, pos, bigLimit := c.pending, c.pos, c.bigLimit
+	pending, pos, bigLimit, at := c.pending, c.pos, c.bigLimit, c.writtenAt
 	c.mu.Unlock()
 	if !pending {
 		return nil
@@ -185,6 +186,7 @@ func (s *logStore) writeFrozen() error {
 	c.pending, c.last = false, pos
 	c.mu.Unlock()
 	c.count.Add(1)
+	c.base.Store(at)
 	// From here on nothing needs the old files. What cannot be deleted now is deleted at the next start.
 	err := s.files.dropBelow(pos.seg)
 	ids, lerr := s.files.numbers(s.files.big, "")

@@ -532,6 +532,9 @@ func (s *logStore) Stats() Stats {
 		Checkpoints: s.ck.count.Load()}
 	n, bytes := s.files.count()
 	st.LogSegments, st.LogBytes = uint64(n), uint64(bytes)
+	// base first: it never runs ahead of written.
+	base := s.ck.base.Load()
+	st.LogNeeded, st.LogLimit = max(s.written.Load(), base)-base, uint64(s.opt.LogSegments)*uint64(s.opt.SegmentSize)
 	st.MemoryMessages, st.MemoryBytes = s.vol.stats()
 	return st
 }

@@ -117,6 +117,8 @@ type Stats struct {
 	Syncs, Commits, BytesWritten       uint64
 	MemoryMessages, MemoryBytes        uint64
 	LogBytes, LogSegments, Checkpoints uint64
+	// LogNeeded is how much of the log a start would replay, LogLimit how large the log may grow.
+	LogNeeded, LogLimit uint64
 }
 
 // Options of Open.
