@@ -83,7 +83,7 @@ func (g *getting) read(f *found) (*readMsg, error) {
 		}
 		msg.recs = append(msg.recs, rec)
 	}
-	if msg.warn == 0 && g.match.complete { // a whole logical message is no segment
+	if msg.warn == 0 && g.match.complete && msg.head.md.Offset == 0 { // a whole logical message is no segment
 		msg.head.md.MsgFlags &^= segmentFlags
 	}
 	return msg, nil

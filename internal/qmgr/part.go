@@ -41,12 +41,27 @@ func partOf(md *mqi.MD, size int) *part {
 // parts are the places of a queue's messages, and which messages belong together.
 type parts struct {
 	bySlot map[uint32]*part
-	groups map[mqi.ID]map[uint32]*part // those of a group or of a logical message
+	groups map[mqi.ID]*groupSet // those of a group or of a logical message
+}
+
+// groupSet are the messages of one group, and how many of them are the last of the group or of a logical message.
+type groupSet struct {
+	members            map[uint32]*part
+	lastMsgs, lastSegs int
+}
+
+func (g *groupSet) count(p *part, n int) {
+	if p.lastInGroup() {
+		g.lastMsgs += n
+	}
+	if p.lastSegment() {
+		g.lastSegs += n
+	}
 }
 
 func (x *parts) add(slot uint32, p *part) {
 	if x.bySlot == nil {
-		x.bySlot, x.groups = map[uint32]*part{}, map[mqi.ID]map[uint32]*part{}
+		x.bySlot, x.groups = map[uint32]*part{}, map[mqi.ID]*groupSet{}
 	}
 	x.bySlot[slot] = p
 	if !p.inGroup() && !p.segment() {
@@ -54,10 +69,11 @@ func (x *parts) add(slot uint32, p *part) {
 	}
 	g := x.groups[p.group]
 	if g == nil {
-		g = map[uint32]*part{}
+		g = &groupSet{members: map[uint32]*part{}}
 		x.groups[p.group] = g
 	}
-	g[slot] = p
+	g.members[slot] = p
+	g.count(p, 1)
 }
 
 func (x *parts) remove(slot uint32) {
@@ -66,9 +82,10 @@ func (x *parts) remove(slot uint32) {
 		return
 	}
 	delete(x.bySlot, slot)
-	if g := x.groups[p.group]; g != nil {
-		delete(g, slot)
-		if len(g) == 0 {
+	if g := x.groups[p.group]; g != nil && g.members[slot] != nil {
+		delete(g.members, slot)
+		g.count(p, -1)
+		if len(g.members) == 0 {
 			delete(x.groups, p.group)
 		}
 	}
@@ -92,28 +109,43 @@ func (q *Queue) available(s *search, slot uint32) bool {
 		(e.flags&fLocked == 0 || !s.get && !s.lock || e.owner == s.h.id)
 }
 
-// segments lists, by offset, the available segments of the logical message that p belongs to, as far as they are without a
-// gap. whole says that the last one is among them.
-func (q *Queue) segments(s *search, p *part) (slots []uint32, whole bool) {
-	type seg struct {
-		slot uint32
-		p    *part
+// member is a message of a group or logical message.
+type member struct {
+	slot uint32
+	p    *part
+}
+
+// members lists the available messages of p's group in logical order; only those of the same logical message when one is true.
+func (q *Queue) members(s *search, p *part, one bool) []member {
+	g := q.parts.groups[p.group]
+	if g == nil {
+		return nil
 	}
-	var all []seg
-	for slot, x := range q.parts.groups[p.group] {
-		if x.seq == p.seq && x.segment() && q.available(s, slot) {
-			all = append(all, seg{slot, x})
+	var all []member
+	for slot, x := range g.members {
+		if (!one || x.seq == p.seq) && q.available(s, slot) {
+			all = append(all, member{slot, x})
 		}
 	}
 	sort.Slice(all, func(i, j int) bool {
-		if all[i].p.offset != all[j].p.offset {
-			return all[i].p.offset < all[j].p.offset
+		a, b := all[i].p, all[j].p
+		switch {
+		case a.seq != b.seq:
+			return a.seq < b.seq
+		case a.offset != b.offset:
+			return a.offset < b.offset
 		}
 		return q.slab.at(all[i].slot).seq < q.slab.at(all[j].slot).seq // put twice: the older one
 	})
+	return all
+}
+
+// segments lists, by offset, the available segments of the logical message that p belongs to, as far as they are without a
+// gap. whole says that the last one is among them.
+func (q *Queue) segments(s *search, p *part) (slots []uint32, whole bool) {
 	next := int32(0)
-	for _, x := range all {
-		if x.p.offset != next {
+	for _, x := range q.members(s, p, true) {
+		if !x.p.segment() || x.p.offset != next {
 			continue
 		}
 		slots = append(slots, x.slot)
@@ -127,30 +159,41 @@ func (q *Queue) segments(s *search, p *part) (slots []uint32, whole bool) {
 
 // wholeGroup reports whether every message of the group is available, with all of its segments.
 func (q *Queue) wholeGroup(s *search, p *part) bool {
-	seen, last := map[int32]bool{}, int32(0)
-	for slot, x := range q.parts.groups[p.group] {
-		if !x.inGroup() || !q.available(s, slot) {
+	seq, off := int32(1), int32(0) // of what must come next
+	for _, x := range q.members(s, p, false) {
+		if !x.p.inGroup() || x.p.seq < seq || x.p.seq == seq && x.p.offset < off {
+			continue // put twice
+		}
+		if x.p.seq != seq || x.p.offset != off {
+			return false // a gap
+		}
+		if off += x.p.size; x.p.segment() && !x.p.lastSegment() {
 			continue
 		}
-		if x.segment() {
-			if x.offset != 0 {
-				continue
-			}
-			if _, whole := q.segments(s, x); !whole {
-				continue
-			}
+		if x.p.lastInGroup() {
+			return true
 		}
-		seen[x.seq] = true
-		if x.lastInGroup() {
-			last = x.seq
-		}
+		seq, off = seq+1, 0
 	}
-	for n := int32(1); n <= last; n++ {
-		if !seen[n] {
-			return false
+	return false
+}
+
+// partKey names a logical message, with seq 0 its group.
+type partKey struct {
+	group mqi.ID
+	seq   int32
+}
+
+// once asks whether a group or logical message is whole once for each search.
+func (s *search) once(k partKey, ask func() bool) bool {
+	whole, known := s.whole[k]
+	if !known {
+		if whole = ask(); s.whole == nil {
+			s.whole = map[partKey]bool{}
 		}
+		s.whole[k] = whole
 	}
-	return last > 0
+	return whole
 }
 
 // placeFits decides about the version 2 conditions of a match: identifiers, logical order, completeness.
@@ -168,12 +211,44 @@ func (q *Queue) placeFits(s *search, slot uint32) bool {
 		return false
 	}
 	if (t.complete || t.wholeMsg) && p.segment() && !(t.logical != nil && t.logical.inMsg) {
-		if _, whole := q.segments(s, p); !whole {
+		g := q.parts.groups[p.group]
+		if g == nil || g.lastSegs == 0 || !s.once(partKey{p.group, p.seq}, func() bool {
+			_, whole := q.segments(s, p)
+			return whole
+		}) {
 			return false
 		}
 	}
 	if t.whole && p.inGroup() && !(t.logical != nil && t.logical.inside()) {
-		return q.wholeGroup(s, p)
+		g := q.parts.groups[p.group]
+		return g != nil && g.lastMsgs > 0 && s.once(partKey{p.group, 0}, func() bool { return q.wholeGroup(s, p) })
 	}
 	return true
+}
+
+// manyMembers is the size of a group from which its next message is sooner found by walking the queue.
+const manyMembers = 64
+
+// nextInGroup finds the next message of what has been begun in logical order among the members of its group. known is false when
+// the queue must be walked.
+func (q *Queue) nextInGroup(s *search) (slot uint32, known bool) {
+	l := s.match.logical
+	if l == nil || !l.inside() {
+		return 0, false
+	}
+	g := q.parts.groups[l.id]
+	switch {
+	case g == nil:
+		return 0, true
+	case len(g.members) > manyMembers:
+		return 0, false
+	}
+	var best place
+	for x := range g.members {
+		e := q.slab.at(x)
+		if s.after.behind(e) && q.fits(s, x) && (slot == 0 || !best.behind(e)) {
+			slot, best = x, place{prio: e.prio, seq: e.seq, set: true}
+		}
+	}
+	return slot, true
 }

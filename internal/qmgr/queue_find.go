@@ -56,6 +56,7 @@ type search struct {
 	get   bool   // destructive
 	now   int64  // Unix milliseconds
 	dead  []deadMsg
+	whole map[partKey]bool // what has been found out of groups and logical messages
 }
 
 // find returns the slot of the first message that fits, 0 when there is none (or when dead is full: look again).
@@ -67,6 +68,9 @@ func (q *Queue) find(s *search) uint32 {
 			return slot
 		}
 		return 0
+	}
+	if slot, known := q.nextInGroup(s); known {
+		return slot
 	}
 	switch x := q.indexFor(s.match); {
 	case x != nil:
