@@ -60,19 +60,30 @@ func encodeHead(h *msgHead) []byte {
 }
 
 func decodeHead(b []byte) (*msgHead, error) {
+	h := new(msgHead)
+	if err := h.decode(b, true); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+// decode reads all of a head. Without texts the names and properties are only checked to be there: loading a queue looks at
+// millions of heads, and at no name in them.
+func (h *msgHead) decode(b []byte, texts bool) error {
 	if len(b) < headFixed+headIDs || b[0] != headVersion {
-		return nil, errHead
+		return errHead
 	}
 	le := binary.LittleEndian
-	h := &msgHead{deliver: b[1]}
+	*h = msgHead{deliver: b[1]}
 	md := &h.md
 	md.BackoutCount = int32(le.Uint32(b[headBackout:]))
 	h.putNanos = int64(le.Uint64(b[6:]))
 	h.expire = int64(le.Uint64(b[14:]))
 	p := b[22:]
+	var reserved int32
 	for _, v := range [...]*int32{&md.Version, &md.Report, &md.MsgType, &md.Feedback, &md.Encoding, &md.CodedCharSetID,
 		&md.Priority, &md.Persistence, &md.PutApplType, &md.MsgSeqNumber, &md.Offset, &md.MsgFlags, &md.OriginalLength,
-		new(int32)} {
+		&reserved} {
 		*v = int32(le.Uint32(p))
 		p = p[4:]
 	}
@@ -83,23 +94,25 @@ func decodeHead(b []byte) (*msgHead, error) {
 		&md.PutApplName, &md.PutDate, &md.PutTime, &md.ApplOriginData} {
 		f, rest, ok := shortField(p)
 		if !ok {
-			return nil, errHead
+			return errHead
 		}
-		*s, p = string(f), rest
+		if p = rest; texts {
+			*s = string(f)
+		}
 	}
 	acct, p, ok := shortField(p)
 	if !ok || len(p) < 4 {
-		return nil, errHead
+		return errHead
 	}
 	copy(md.AccountingToken[:], acct)
 	n := int(le.Uint32(p))
 	if n > len(p)-4 {
-		return nil, errHead
+		return errHead
 	}
-	if n > 0 {
+	if n > 0 && texts {
 		h.props = append([]byte(nil), p[4:4+n]...)
 	}
-	return h, nil
+	return nil
 }
 
 func shortField(p []byte) (f, rest []byte, ok bool) {

@@ -57,6 +57,7 @@ func (m *Manager) loadMessages() error {
 	var tx store.Tx
 	orphans := map[store.QID]bool{}
 	var q *Queue
+	var h msgHead
 	err := m.opt.Store.Live(func(l store.Live) error {
 		if q == nil || q.qid != l.Q {
 			q = nil
@@ -67,14 +68,13 @@ func (m *Manager) loadMessages() error {
 			}
 			q = o.Queue
 		}
-		h, err := decodeHead(l.Head)
-		if err != nil { // the queue is damaged; the others are served
+		if err := h.decode(l.Head, false); err != nil { // the queue is damaged; the others are served
 			q.damaged = true
 			m.opt.Log.Error().Err(err).Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).Uint64("message", uint64(l.S)).
 				Msg("queue is damaged: a message cannot be read. delete the queue and define it again")
 			return nil
 		}
-		q.load(&l, h)
+		q.load(&l, &h)
 		return nil
 	})
 	if err != nil {
