@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"strings"
 
@@ -51,7 +52,16 @@ func (p *qmgrdPeer) Prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	script := "DEFINE CHANNEL(BENCH.SVRCONN) CHLTYPE(SVRCONN)\n"
+	me, err := user.Current()
+	if err != nil {
+		return err
+	}
+	// The user who runs the bench is let in as itself, with the authorities that the workloads need.
+	script := "ALTER QMGR CHLAUTH(DISABLED) CONNAUTH(' ')\nREFRESH SECURITY\nDEFINE CHANNEL(BENCH.SVRCONN) CHLTYPE(SVRCONN)\n"
+	for profile, may := range map[string]string{"OBJTYPE(QMGR)": "CONNECT,INQ", "PROFILE('**') OBJTYPE(QUEUE)": "PUT,GET,BROWSE,INQ",
+		"PROFILE('**') OBJTYPE(TOPIC)": "PUB,SUB"} {
+		script += "SET AUTHREC " + profile + " PRINCIPAL('" + me.Username + "') AUTHADD(" + may + ")\n"
+	}
 	for _, q := range qmgrdQueues {
 		script += "DEFINE QLOCAL('" + q + "') MAXDEPTH(999999999)\n"
 	}

@@ -20,6 +20,8 @@ const (
 	// writeBuffer gathers puts that are not answered.
 	writeBuffer = 64 << 10
 	readBuffer  = 16 << 10
+	// gatherAfter is the distance below which such puts are taken for a stream.
+	gatherAfter = 50 * time.Microsecond
 	// maxMessage is the most that a channel can carry.
 	maxMessage = 100 << 20
 	// room is what descriptors and options may add to a message.
@@ -50,7 +52,8 @@ type link struct {
 
 	wmu  sync.Mutex
 	w    *bufio.Writer
-	buf  []byte // the message being written
+	buf  []byte    // the message being written
+	last time.Time // when something was written without an answer to wait for
 	kick chan struct{}
 
 	replies chan reply
@@ -102,6 +105,11 @@ func (l *link) sendH(h wire.Header, a wire.API, b wire.Body, now bool) error {
 	}
 	if cap(l.buf) > 1<<20 {
 		l.buf = nil
+	}
+	if !now { // the first for some time goes at once, those that follow closely are gathered
+		t := time.Now()
+		now = t.Sub(l.last) > gatherAfter
+		l.last = t
 	}
 	if now {
 		return l.w.Flush()
