@@ -9,7 +9,7 @@ DESTDIR  ?=
 UNITDIR  ?= /lib/systemd/system
 SHELL    := /bin/bash
 
-.PHONY: all build demo test check fmt vet staticcheck tidy race bench fuzz crash e2e install cross clean
+.PHONY: all build demo test check fmt vet staticcheck tidy race bench bench-servers fuzz crash e2e install cross clean
 
 all: build
 
@@ -49,8 +49,22 @@ tidy:
 race:
 	QMGRD_CRASH_ROUNDS=10 $(GO) test -race -timeout 30m ./...
 
-bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+# qmgrd beside other brokers in one run (docs/bench.md), after the benchmarks inside the process. Peers that are not
+# installed are left out and named.
+BENCH_PEERS ?= floor,qmgrd,nats,mosquitto,rabbit-classic
+BENCH_WORK  ?= W1,W2,W3,W4,W5,W8
+BENCH_FLAGS ?= -d 1s -reps 3 -big 1000000
+bench: build bench-servers
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./mq
+	cd bench && $(GO) build -o ../$(BIN)/bench .
+	cd bench && ../$(BIN)/bench -servers ../$(BIN)/servers -qmgrd ../$(BIN)/qmgrd -peers $(BENCH_PEERS) \
+	  -work $(BENCH_WORK) -json ../$(BIN)/bench.json $(BENCH_FLAGS)
+
+# The peers that the Go module proxy has. The others: bench/README.md.
+bench-servers:
+	@mkdir -p $(BIN)/servers
+	@[ -x $(BIN)/servers/nats-server ] || GOBIN=$(CURDIR)/$(BIN)/servers $(GO) install github.com/nats-io/nats-server/v2@v2.15.2
+	@for s in etcd mochi; do [ -x $(BIN)/servers/$$s ] || (cd bench/servers/$$s && $(GO) build -o ../../../$(BIN)/servers/$$s .); done
 
 # FUZZTIME for each target.
 FUZZTIME ?= 20s
