@@ -40,6 +40,15 @@ func (c *Conn) acting(op string, alternate bool, user string, e mqi.Event) (*aut
 	return &auth.Identity{User: user, UID: -1, Groups: acc.Groups, Admin: acc.Admin && c.who.Admin, Origin: c.who.Origin}, nil
 }
 
+// mayAll reports whether an open needs no check: an administrator's own. One who acts for somebody else is checked as that
+// user, so that a server that replies for its clients does not lend them its authority.
+func (c *Conn) mayAll(options int32, alternate string) bool {
+	if !c.who.Admin || options&mqi.MQOO_ALTERNATE_USER_AUTHORITY == 0 {
+		return c.who.Admin
+	}
+	return c.m.Account(strings.TrimRight(alternate, " \x00")).Admin
+}
+
 // require refuses an identity that lacks an authority.
 func (c *Conn) require(op string, id *auth.Identity, n need, e mqi.Event) error {
 	lacks, by := c.m.missing(id, &n)
@@ -72,7 +81,7 @@ func (c *Conn) openEvent(h *handle, od *mqi.OD) mqi.Event {
 
 // mayOpen checks the options of an open over one object, and those that need a right over the queue manager too.
 func (c *Conn) mayOpen(op string, h *handle, od *mqi.OD, objType, name string, more auth.Auth) error {
-	if c.who.Admin {
+	if c.mayAll(h.opts, od.AlternateUserID) {
 		return nil
 	}
 	e := c.openEvent(h, od)
@@ -97,7 +106,7 @@ func (c *Conn) mayOpen(op string, h *handle, od *mqi.OD, objType, name string, m
 // record for that queue manager (RQMNAME) says something. Who made a dynamic queue may do with it what he likes.
 func (c *Conn) mayOpenQueue(op string, h *handle, od *mqi.OD, r *resolved) error {
 	switch {
-	case c.who.Admin:
+	case c.mayAll(h.opts, od.AlternateUserID):
 		return nil
 	case r.model != nil:
 		return c.mayOpen(op, h, od, "QUEUE", r.model.Name, auth.Display)
@@ -108,7 +117,11 @@ func (c *Conn) mayOpenQueue(op string, h *handle, od *mqi.OD, r *resolved) error
 		return c.mayOpen(op, h, od, "QUEUE", r.base.Name, 0)
 	}
 	o := r.path[0]
-	if o.made.Load().by(c.who.User) {
+	user := c.who.User
+	if h.opts&mqi.MQOO_ALTERNATE_USER_AUTHORITY != 0 {
+		user = strings.TrimRight(od.AlternateUserID, " \x00")
+	}
+	if o.made.Load().by(user) {
 		return nil
 	}
 	return c.mayOpen(op, h, od, "QUEUE", o.Name, 0)
@@ -165,7 +178,7 @@ func (c *Conn) requireTopic(op string, id *auth.Identity, topic string, a auth.A
 
 // mayPublish checks the open of a topic, and of the alias that it was opened by.
 func (c *Conn) mayPublish(op string, h *handle, od *mqi.OD, alias *Object, topic string) error {
-	if c.who.Admin {
+	if c.mayAll(h.opts, od.AlternateUserID) {
 		return nil
 	}
 	if alias != nil {

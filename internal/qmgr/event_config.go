@@ -36,7 +36,7 @@ func (x *exec) origin() int32 {
 		return mqi.MQEVO_INTERNAL
 	case x.c == nil:
 		return mqi.MQEVO_MQSET
-	case strings.HasPrefix(x.id.Origin, "channel"):
+	case strings.HasPrefix(x.id.Origin, "channel"), x.id.Origin == OriginCommandQueue:
 		return mqi.MQEVO_MSG
 	case x.id.Origin == "qmgr":
 		return mqi.MQEVO_INIT

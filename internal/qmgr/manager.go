@@ -78,6 +78,7 @@ type Manager struct {
 	authz  authzState  // who may do what
 	disk   diskState
 	ev     events // event messages, statistics and accounting
+	look   topicLook
 
 	parts     [2]atomic.Bool // by Part: whether it runs
 	state     atomic.Int32   // stateStarting …

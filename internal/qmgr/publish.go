@@ -184,7 +184,9 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	if err != nil {
 		return err
 	}
-	h.topic.pub.Published(c.m.opt.Clock.Now())
+	now := c.m.opt.Clock.Now()
+	h.topic.pub.Published(now)
+	c.m.look.published(h.topic.topic, now)
 	output(md, &head.md)
 	pmo.ResolvedQName, pmo.ResolvedQMgrName = "", c.m.opt.Name
 	pmo.KnownDestCount, pmo.UnknownDestCount, pmo.InvalidDestCount = 1, 0, 0

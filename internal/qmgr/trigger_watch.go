@@ -63,6 +63,8 @@ type queueWatch struct {
 	enq, deq int32
 	highest  int
 
+	puts, gets uint64 // since the start
+
 	statLow, statHigh int // depths of the statistics interval
 }
 
@@ -98,6 +100,7 @@ func (q *Queue) arrived(e *entry, cfg *queueCfg, now time.Time) (fx outcome) {
 	w := &cfg.watch
 	depth := q.depthLocked()
 	q.watch.enq++
+	q.watch.puts++
 	q.watch.highest = max(q.watch.highest, depth)
 	q.watch.statHigh = max(q.watch.statHigh, depth)
 	if w.trigger != mqi.MQTT_NONE && e.prio >= w.minPrio && !cfg.getInhibited {
@@ -158,6 +161,7 @@ func (q *Queue) departed(now time.Time) (fx outcome) {
 	w := &cfg.watch
 	depth := q.depthLocked()
 	q.watch.deq++
+	q.watch.gets++
 	q.watch.statLow = min(q.watch.statLow, depth)
 	if w.evLow && depth*100 <= cfg.maxDepth*w.low {
 		fx.events |= depthLow
