@@ -73,6 +73,10 @@ func TestScripts(t *testing.T) {
 			"waitfile": cmdWaitFile,
 			"freeport": cmdFreePort,
 			"subst":    cmdSubst,
+
+			"mqclient":  cmdMQClient,
+			"makecerts": cmdMakeCerts,
+			"notintree": cmdNotInTree,
 		},
 	})
 }
