@@ -27,6 +27,23 @@ var notices = map[string]Notice{
 		"Correct the command at the file and line shown, or start with --mqsc-lenient to log such failures and go on."},
 	"AMQ5777": {"A command of a script that runs at every start failed; the start goes on because it is lenient.",
 		"Correct the command at the file and line shown."},
+	"AMQ5540": {"A program gave no user id and password although it must, or gave a wrong one.",
+		"The entry names the object that asks for it. Correct the program's credentials, set the password with qmgrd user add and " +
+			"REFRESH SECURITY, or change CHCKCLNT."},
+	"AMQ8077": {"A user asked for something that no authority record lets the user, or a group of the user, do.",
+		"If it is to be allowed, SET AUTHREC with the object type, a profile and the authority that the entry names."},
+	"AMQ9245": {"A client connected without any user id.", "Let the client give one, or set MCAUSER of the channel, or a CHLAUTH " +
+		"record with USERSRC(MAP)."},
+	"AMQ9657": {"Keys and certificates for TLS cannot be used.", "docs/security.md says where SSLKEYR looks for them and in which form; " +
+		"then REFRESH SECURITY TYPE(SSL)."},
+	"AMQ9776": {"A channel authentication record of type BLOCKUSER lists the user.",
+		"If it is to be allowed, SET CHLAUTH TYPE(BLOCKUSER) for this channel with another list. To let administrators in by a channel " +
+			"is a decision to be taken with care."},
+	"AMQ9777": {"A channel authentication record with USERSRC(NOACCESS) is the one that fits best.",
+		"If it is to be allowed, SET CHLAUTH with a record that fits better; DISPLAY CHLAUTH MATCH(RUNCHECK) shows which one decides."},
+	"AMQ9786": {"A channel authentication record of type BLOCKADDR lists the address. Nothing was read from the peer.",
+		"If it is to be allowed, take the address off the list: SET CHLAUTH('*') TYPE(BLOCKADDR) ACTION(REMOVE)."},
+	"AMQ9798": {"Passwords cross the network readable.", "Use --dev for development only, or bring certificates (docs/dev-setup.md)."},
 	"AMQ6109": {"Something happened that the queue manager has no number for.",
 		"The text says what. If it comes back, report it with the entries around it."},
 	"AMQ6119": {"The store can no longer tell what is on disk, because a write or a sync failed. To go on would risk " +
@@ -43,6 +60,9 @@ var notices = map[string]Notice{
 	"AMQ7492": {"An orderly end keeps the nonpersistent messages of queues with NPMCLASS(HIGH) in a file. It could not be " +
 		"written, most likely because the file system of the data directory has no room.",
 		"Make room on the file system of the data directory before the next end. What must not be lost is put persistent."},
+	"AMQ7048": {"The store has found something at its start or end that an operator should know. Nothing that was acknowledged " +
+		"is lost by it unless the text says so.",
+		"None after a power cut or a kill. If it comes back without one, check the disk."},
 	"AMQ7077": {"The user asked for something that needs an administrator: root, the user whose process the queue " +
 		"manager is, or a member of the administrators' group.",
 		"Run it as such a user, or name a group in qm.ini (stanza AdminSocket, key Group)."},

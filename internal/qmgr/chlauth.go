@@ -292,12 +292,44 @@ func (x *exec) runcheck() *attr.Reply {
 	if !q.Addr.IsValid() {
 		q.Hosts = []string{addr}
 	}
-	s := x.m.chlauthRules()
-	i := auth.Mapping(s.rules, &q)
+	rules := x.m.chlauthRules()
+	i := rules.runcheck(&q, auth.DirectoryFunc(x.m.Account))
 	if i < 0 {
 		return failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, x.c.Name)
 	}
-	return x.rowsOf([]*Object{s.objs[i]}, nil, x.chlauthRequest(), chlauthApplies)
+	return x.rowsOf([]*Object{rules.objs[i]}, nil, x.chlauthRequest(), chlauthApplies)
+}
+
+// runcheck finds the record that decides, or -1: one that blocks the address, else the mapping, unless the user that it
+// gives is blocked.
+func (s *ruleSnap) runcheck(q *auth.Query, dir auth.Directory) int {
+	if r, _ := auth.BlockedAddr(s.rules, q.Addr); r != nil {
+		return s.index(r)
+	}
+	i := auth.Mapping(s.rules, q)
+	if i < 0 || s.rules[i].Source == "NOACCESS" {
+		return i
+	}
+	user := q.User
+	if s.rules[i].Source == "MAP" {
+		user = s.rules[i].MCAUser
+	}
+	if user == "" {
+		return i
+	}
+	if r, _ := auth.BlockedUser(s.rules, q.Channel, user, dir.Account(user).Admin); r != nil {
+		return s.index(r)
+	}
+	return i
+}
+
+func (s *ruleSnap) index(r *auth.Rule) int {
+	for i := range s.rules {
+		if &s.rules[i] == r {
+			return i
+		}
+	}
+	return -1
 }
 
 // peerParam reads a distinguished name; ok is false when it cannot be read.
