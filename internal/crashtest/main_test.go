@@ -7,6 +7,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if o := os.Getenv(childEnv); o != "" {
+		os.Exit(childMain(o))
+	}
 	os.Exit(run(m))
 }
 
