@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
 // msgLongUnit warns of a unit of work that has not ended for long: its messages stay hidden and count in the depths of their
@@ -28,7 +30,7 @@ func (m *Manager) warnLongUnits() {
 		}
 		c.mu.Unlock()
 		if tell {
-			m.opt.Log.Warn().Str("id", msgLongUnit).Str("qmgr", m.opt.Name).Str("appl", c.opt.ApplName).
+			m.opt.Log.Warn().Str(obs.FieldAMQ, msgLongUnit).Str("qmgr", m.opt.Name).Str("appl", c.opt.ApplName).
 				Str("conn", strings.ToUpper(hex.EncodeToString(c.id[16:]))).Str("user", c.who.User).Time("since", u.born).
 				Msg("unit of work has not ended for long: the application should commit, or STOP CONN backs it out")
 		}
