@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
@@ -40,15 +41,10 @@ type Options struct {
 	Exit func(code int)
 }
 
-// Memory behaviour at rest: a small heap is collected at a growth of half, which costs little while it is small.
-const (
-	restingGC = 50
-)
-
-// tuneMemory keeps a resting manager small. An operator's GOGC and GOMEMLIMIT win, because the runtime read them.
+// tuneMemory keeps a resting manager small, and a busy one from collecting garbage all the time. An operator's GOGC and GOMEMLIMIT win, because the runtime read them.
 func tuneMemory(c Config, env func(string) string) {
 	if env("GOGC") == "" {
-		debug.SetGCPercent(restingGC)
+		startPacer(clock.Real())
 	}
 	if c.HeapLimit > 0 && env("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(c.HeapLimit)
