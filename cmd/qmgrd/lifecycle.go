@@ -85,6 +85,7 @@ func (e *env) startCmd() *cobra.Command {
 	c.Flags().BoolVar(&f.opt.HTTPInsecure, "http-insecure", false, "let everybody on this machine use --http on loopback")
 	c.Flags().StringArrayVar(&f.opt.Scripts, "mqsc", nil, "run this MQSC `file`, or the *.mqsc of a directory, before the doors open")
 	c.Flags().BoolVar(&f.opt.Lenient, "mqsc-lenient", false, "log a failing command of --mqsc and go on")
+	c.Flags().BoolVar(&f.opt.AcceptLoss, "accept-loss", false, "start on damaged data and give up what is damaged (see qmgrd check)")
 	c.Flags().BoolVar(&f.detach, "detach", false, "return when the queue manager is ready")
 	c.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	return c
@@ -182,6 +183,9 @@ func (e *env) startDetached(f startFlags) error {
 	}
 	if f.opt.Lenient {
 		args = append(args, "--mqsc-lenient")
+	}
+	if f.opt.AcceptLoss {
+		args = append(args, "--accept-loss")
 	}
 	return daemon.Detach(e.ctx, f.opt.DataDir, f.opt.Name, self, args)
 }

@@ -50,7 +50,8 @@ func Create(ctx context.Context, o CreateOptions) (objects int, err error) {
 	if err := os.MkdirAll(o.DataDir, 0o750); err != nil {
 		return 0, err
 	}
-	tmp, err := os.MkdirTemp(o.DataDir, ".create-")
+	sweep(o.DataDir)
+	tmp, err := os.MkdirTemp(o.DataDir, createPrefix)
 	if err != nil {
 		return 0, err
 	}

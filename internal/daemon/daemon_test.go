@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/paths"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
@@ -241,9 +242,9 @@ func TestServices(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	log := zerolog.Nop()
-	h := newServices(&log, "QM1", dir)
+	h := newServices(&log, dir, clock.Real())
 	ended := make(chan int, 1)
-	spec := qmgr.ServiceSpec{Name: "S", StartCmd: "/bin/sh", StartArg: `-c "echo +QMNAME+ 'a b'; exit 3"`, Stdout: out,
+	spec := qmgr.ServiceSpec{Name: "S", StartCmd: "/bin/sh", StartArg: `-c "echo QM1 'a b'; exit 3"`, Stdout: out,
 		Stderr: out, Server: true, Ended: func(code int) { ended <- code }}
 	if pid, err := h.Start(spec); err != nil || pid <= 0 {
 		t.Fatalf("%d %v", pid, err)

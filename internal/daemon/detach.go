@@ -3,12 +3,14 @@ package daemon
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/obs"
@@ -21,6 +23,7 @@ import (
 const (
 	// detachedEnv tells the child that descriptor 3 is the pipe.
 	detachedEnv = "QMGRD_DETACHED"
+	detachedFD  = 3
 	readyWord   = "ready"
 	// detachTimeout bounds the wait for a start that replays a long log.
 	detachTimeout = 10 * time.Minute
@@ -74,19 +77,26 @@ func awaitReady(ctx context.Context, cmd *exec.Cmd, r *os.File, logFile string) 
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { r.Close() })
 	defer stop()
-	said, err := io.ReadAll(bufio.NewReader(r))
+	// The word comes in a line of its own: whoever else has the pipe open then is not waited for.
+	in := bufio.NewReader(r)
+	said, err := in.ReadString('\n')
+	if strings.TrimSpace(said) == readyWord && ctx.Err() == nil {
+		return cmd.Process.Release()
+	}
+	if err == nil {
+		var rest []byte
+		rest, err = io.ReadAll(in)
+		said += string(rest)
+	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("the queue manager (process %d) is not ready yet; see %s", cmd.Process.Pid, logFile)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if strings.TrimSpace(string(said)) == readyWord {
-		return cmd.Process.Release()
-	}
 	_ = cmd.Wait() // its code is the failure that said tells
-	if msg := strings.TrimSpace(string(said)); msg != "" {
-		return &DetachError{Code: cmd.ProcessState.ExitCode(), Text: msg}
+	if msg := strings.TrimSpace(said); msg != "" {
+		return newDetachError(cmd.ProcessState.ExitCode(), msg)
 	}
 	tail, _ := os.ReadFile(logFile)
 	return &DetachError{Code: cmd.ProcessState.ExitCode(), Text: fmt.Sprintf("the queue manager ended before it was "+
@@ -104,15 +114,32 @@ func last(b []byte, n int) string {
 type DetachError struct {
 	Code int
 	Text string
+	kind error
 }
 
 func (e *DetachError) Error() string { return e.Text }
 
 // Is lets a detached failure be told like one in the foreground.
-func (e *DetachError) Is(target error) bool {
-	return (target == ErrRunning || target == ErrScript || target == ErrNoSuch) &&
-		strings.Contains(e.Text, target.Error())
+func (e *DetachError) Is(target error) bool { return target != nil && target == e.kind }
+
+// failures are what a detached start may fail with that a command wants to tell, by the code it is written with.
+var failures = map[string]error{"running": ErrRunning, "script": ErrScript, "missing": ErrNoSuch, "name": ErrBadName,
+	"store": ErrStore}
+
+// newDetachError takes what Failed wrote apart: a code, a colon, the text.
+func newDetachError(exit int, said string) *DetachError {
+	if code, text, ok := strings.Cut(said, ": "); ok {
+		if kind, ok := failures[code]; ok {
+			return &DetachError{exit, text, kind}
+		}
+		if code == otherFailure {
+			return &DetachError{Code: exit, Text: text}
+		}
+	}
+	return &DetachError{Code: exit, Text: said}
 }
+
+const otherFailure = "other"
 
 // Detached is the parent's end of a detached start; nil when this process was not started that way.
 type Detached struct{ pipe *os.File }
@@ -123,7 +150,9 @@ func NewDetached() *Detached {
 		return nil
 	}
 	os.Unsetenv(detachedEnv)
-	return &Detached{os.NewFile(3, "detached")}
+	// The programs of services must not have it: the parent would wait for them.
+	syscall.CloseOnExec(detachedFD)
+	return &Detached{os.NewFile(detachedFD, "detached")}
 }
 
 // Log is where a detached manager's log goes.
@@ -136,10 +165,18 @@ func (d *Detached) Log(dataDir, qm string) (io.WriteCloser, error) {
 func (d *Detached) Ready() { d.say(readyWord) }
 
 // Failed tells the parent why it must not.
-func (d *Detached) Failed(err error) { d.say(err.Error()) }
+func (d *Detached) Failed(err error) {
+	code := otherFailure
+	for c, kind := range failures {
+		if errors.Is(err, kind) {
+			code = c
+		}
+	}
+	d.say(code + ": " + err.Error())
+}
 
 func (d *Detached) say(text string) {
-	_, _ = io.WriteString(d.pipe, text) // the parent may have gone
+	_, _ = io.WriteString(d.pipe, text+"\n") // the parent may have gone
 	d.pipe.Close()
 }
 

@@ -9,8 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/paths"
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
@@ -115,16 +118,7 @@ func lock(dir, qm string) (io.Closer, error) {
 }
 
 // running reports whether some process holds the manager's lock.
-func running(dir string) (bool, error) {
-	c, err := vfs.OS().Lock(filepath.Join(dir, lockName))
-	if errors.Is(err, vfs.ErrLocked) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return false, c.Close()
-}
+func running(dir string) (bool, error) { return vfs.Locked(filepath.Join(dir, lockName)) }
 
 // Delete removes a stopped manager and everything it kept.
 func Delete(dataDir, qm string) error {
@@ -138,12 +132,42 @@ func Delete(dataDir, qm string) error {
 	}
 	defer l.Close()
 	// Under another name first: a removal that is cut short leaves no half manager.
-	gone := filepath.Join(dataDir, fmt.Sprintf(".delete-%s-%d", paths.Folder(qm), os.Getpid()))
+	gone := filepath.Join(dataDir, fmt.Sprintf("%s%s-%d", deletePrefix, paths.Folder(qm), os.Getpid()))
 	if err := os.Rename(dir, gone); err != nil {
 		return err
 	}
 	if err := vfs.OS().SyncDir(dataDir); err != nil {
 		return err
 	}
+	sweep(dataDir)
 	return os.RemoveAll(gone)
+}
+
+// Prefixes of folders under way: a manager that is being made, and one that is being removed.
+const (
+	createPrefix = ".create-"
+	deletePrefix = ".delete-"
+	// sweepAfter is the age of a .create- folder that nobody can be working on any more.
+	sweepAfter = time.Hour
+)
+
+// sweep removes what a creation or removal that was cut short has left. That it cannot is no failure of what calls it.
+func sweep(dataDir string) {
+	names, err := vfs.OS().List(dataDir)
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		dir := filepath.Join(dataDir, n)
+		switch {
+		case strings.HasPrefix(n, deletePrefix):
+		case strings.HasPrefix(n, createPrefix):
+			if st, err := os.Lstat(dir); err != nil || clock.Real().Now().Sub(st.ModTime()) < sweepAfter {
+				continue
+			}
+		default:
+			continue
+		}
+		_ = os.RemoveAll(dir)
+	}
 }

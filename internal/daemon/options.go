@@ -30,6 +30,9 @@ type Options struct {
 	Dev     bool
 	Lenient bool // a failing start-up command is logged, not fatal
 
+	// AcceptLoss starts on a damaged store and gives up what is damaged.
+	AcceptLoss bool
+
 	FS       vfs.FS    // of the store; nil is the machine's
 	Log      io.Writer // JSON lines
 	LogLevel zerolog.Level

@@ -108,14 +108,16 @@ func (d *daemon) start(ctx context.Context) error {
 	}
 	d.group = obs.NewGroup(context.WithoutCancel(ctx), d.log)
 	d.listeners = newListeners(d.group, d.log, d.act)
-	d.services = newServices(d.log, d.opt.Name, d.dir)
+	d.services = newServices(d.log, d.dir, d.clk)
 	so := storeOptions(d.dir, cfg)
 	if d.opt.FS != nil {
 		so.FS = d.opt.FS
 	}
+	so.Clock, so.AcceptLoss = d.clk, d.opt.AcceptLoss
+	so.Notice = func(text string) { d.log.Warn().Str(obs.FieldAMQ, "AMQ7048W").Msg(text) }
 	if d.store, err = store.Open(so); err != nil {
 		d.log.Error().Str(obs.FieldAMQ, "AMQ7017E").Err(err).Msg("the store cannot be opened")
-		return err
+		return d.storeError(err)
 	}
 	dev, err := d.devSetup()
 	if err != nil {
@@ -140,6 +142,18 @@ func (d *daemon) start(ctx context.Context) error {
 		return err
 	}
 	return d.openDoors()
+}
+
+// storeError says what to do about a store that cannot be opened.
+func (d *daemon) storeError(err error) error {
+	switch {
+	case errors.Is(err, vfs.ErrLocked):
+		return fmt.Errorf("%w: another process, perhaps qmgrd check, has the data of %s open: %v", ErrRunning, d.opt.Name, err)
+	case errors.Is(err, store.ErrCorrupt):
+		return fmt.Errorf("the data of queue manager %s is damaged: %w. qmgrd check %s lists every fault; restore the directory "+
+			"from a backup, or start with --accept-loss to go on without what is damaged", d.opt.Name, err, d.opt.Name)
+	}
+	return err
 }
 
 func storeOptions(dir string, cfg Config) store.Options {

@@ -15,14 +15,11 @@ import (
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/mqsc"
 	"github.com/qmgrd/qmgrd/internal/obs"
-	"github.com/qmgrd/qmgrd/internal/qmgr"
+	"github.com/qmgrd/qmgrd/internal/web"
 )
 
 // ErrScript: a command of a start-up script failed, and the start was strict.
 var ErrScript = errors.New("start-up script")
-
-// inFlight is how many definitions of a script share syncs.
-const inFlight = 256
 
 // scriptFiles lists what --mqsc names: a file, or the *.mqsc of a directory in name order.
 func scriptFiles(names []string) ([]string, error) {
@@ -68,86 +65,31 @@ func (d *daemon) runScripts(ctx context.Context) error {
 	return nil
 }
 
-// script is one start-up script in execution. It needs the place of each command, so it does not use mqsc.Run.
+// script is one start-up script in execution.
 type script struct {
-	d      *daemon
-	name   string
-	id     auth.Identity
-	queue  []pendingCommand
-	n      int
-	failed int
-}
-
-type pendingCommand struct {
-	src *mqsc.Source
-	p   *qmgr.Pending
+	d         *daemon
+	name      string
+	id        auth.Identity
+	n, failed int
 }
 
 func (s *script) run(ctx context.Context, in io.Reader) error {
-	rd := mqsc.NewReader(in, func() error { return nil })
-	for {
-		line, err := rd.Next()
-		if errors.Is(err, io.EOF) {
-			return s.drain(ctx, 0)
-		}
-		if err != nil {
-			return fmt.Errorf("%w %s: %v", ErrScript, s.name, err)
-		}
-		for _, src := range line.Commands {
-			if isEnd(src.Text) {
-				return s.drain(ctx, 0)
-			}
-			if err := s.command(ctx, src); err != nil {
-				return err
-			}
-		}
+	res, err := mqsc.Run(ctx, in, io.Discard, web.Executor{Manager: s.d.qm, Identity: s.id},
+		mqsc.RunOptions{QMgr: s.d.opt.Name, Each: s})
+	s.n = res.Commands
+	if err != nil && !errors.Is(err, ErrScript) {
+		err = fmt.Errorf("%w %s: %v", ErrScript, s.name, err)
 	}
+	return err
 }
 
-func isEnd(text string) bool {
-	switch strings.ToUpper(text) {
-	case "END", "QUIT", "EXIT":
-		return true
-	}
-	return false
-}
-
-// command starts a command. Definitions may be under way together; whatever else there is waits for them.
-func (s *script) command(ctx context.Context, src *mqsc.Source) error {
-	s.n++
-	cmd, serr := mqsc.ParseSource(src)
-	if serr != nil {
-		if err := s.drain(ctx, 0); err != nil {
-			return err
-		}
+// Command implements mqsc.Watcher: it looks at what a command came to.
+func (s *script) Command(src *mqsc.Source, r *attr.Reply, serr *mqsc.SyntaxError) error {
+	switch {
+	case serr != nil:
 		return s.fault(src, serr.Error())
-	}
-	keep := 0
-	if cmd.Verb == "DEFINE" {
-		keep = inFlight - 1
-	}
-	if err := s.drain(ctx, keep); err != nil {
-		return err
-	}
-	s.queue = append(s.queue, pendingCommand{src, s.d.qm.Submit(ctx, cmd, s.id)})
-	if keep > 0 {
-		return nil
-	}
-	return s.drain(ctx, 0)
-}
-
-// drain waits until at most keep commands are under way.
-func (s *script) drain(ctx context.Context, keep int) error {
-	for len(s.queue) > keep {
-		c := s.queue[0]
-		s.queue = s.queue[1:]
-		r := c.p.Wait(ctx)
-		if !r.Failed() || isThere(r) {
-			continue
-		}
-		if err := s.fault(c.src, messagesOf(r)); err != nil {
-			return errors.Join(err, s.drain(ctx, 0))
-		}
+	case r.Failed() && !isThere(r):
+		return s.fault(src, messagesOf(r))
 	}
 	return nil
 }

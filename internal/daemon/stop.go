@@ -109,7 +109,7 @@ func (d *daemon) stop(r StopRequest, fault error) error {
 		case o := <-done:
 			return d.ended(mode, errors.Join(o.err, fault) != nil, o.err)
 		case <-hard:
-			d.exit(mode)
+			d.exit(mode, fault)
 		case n := <-d.stops:
 			if n.Mode <= mode {
 				continue
@@ -119,16 +119,24 @@ func (d *daemon) stop(r StopRequest, fault error) error {
 			d.log.Info().Str("why", n.Why).Msgf("queue manager %s: %s", d.opt.Name, stoppingWords[mode])
 			quicker()
 			if mode == store.Preempt {
-				d.exit(mode)
+				d.exit(mode, fault)
 			}
 		}
 	}
 }
 
+// faultCode is the exit code of a process that ends as it stands because of a fault; run's error gives the same.
+const faultCode = 10
+
 // exit ends the process as it stands: what was acknowledged is on disk.
-func (d *daemon) exit(mode store.StopMode) {
-	_ = writeState(d.dir, state{endedWords[mode], 0}) // the process ends whatever comes of it
-	d.opt.Exit(0)
+func (d *daemon) exit(mode store.StopMode, fault error) {
+	word, code := endedWords[mode], 0
+	if fault != nil {
+		word, code = StatusEndedCrashed, faultCode
+	}
+	d.services.signalAll()
+	_ = writeState(d.dir, state{word, 0}) // the process ends whatever comes of it
+	d.opt.Exit(code)
 }
 
 // ended closes the doors that had to stay open while the manager was ending, so that status could be asked.
@@ -149,6 +157,9 @@ func (d *daemon) ended(mode store.StopMode, failed bool, err error) error {
 	word := endedWords[mode]
 	if failed {
 		word = StatusEndedCrashed
+	}
+	if err != nil {
+		d.log.Error().Str(obs.FieldAMQ, "AMQ7017E").Err(err).Msg("the end of the queue manager did not go as it should")
 	}
 	d.log.Info().Str(obs.FieldAMQ, "AMQ8004I").Msgf("queue manager %s ended: %s", d.opt.Name, word)
 	if err := writeState(d.dir, state{word, 0}); err != nil {

@@ -42,6 +42,13 @@ type RunOptions struct {
 	Summary     bool   // write the three closing lines
 	JSON        bool   // a JSON object for each command instead of the report
 	PlainIDs    bool   // message ids without their severity letter: AMQ8006
+	Each        Watcher
+}
+
+// Watcher is told of every command of a run in order: reply when it was executed, serr when it could not be read. Its error
+// ends the run.
+type Watcher interface {
+	Command(src *Source, reply *attr.Reply, serr *SyntaxError) error
 }
 
 // Result counts what a script came to.
@@ -67,7 +74,8 @@ func (r Result) Add(o Result) Result {
 
 // Run reads a script to its end and writes its report to out. Definitions are pipelined, every other command waits
 // for those before it. All replies are written before a read of in that may block. The error is one of reading,
-// writing or ctx; commands that were refused are only counted.
+// writing or ctx; commands that were refused are only counted. After an error commands may still be under way: they take
+// effect though nobody waits for them.
 func Run(ctx context.Context, in io.Reader, out io.Writer, ex Executor, o RunOptions) (Result, error) {
 	r := &runner{ctx: ctx, out: &dirtyWriter{w: out}, ex: ex, o: o, next: max(1, o.FirstNumber)}
 	r.w = bufio.NewWriterSize(r.out, 16<<10)
@@ -153,6 +161,14 @@ func (r *runner) command(s *Source) error {
 	cmd, serr := ParseSource(s)
 	if serr != nil {
 		r.res.SyntaxErrors++
+		if r.o.Each != nil {
+			if err := r.drain(0); err != nil {
+				return err
+			}
+			if err := r.o.Each.Command(s, nil, serr); err != nil {
+				return err
+			}
+		}
 		if r.o.JSON {
 			return r.write(jsonSyntaxError(s, serr))
 		}
@@ -248,6 +264,11 @@ func (r *runner) reply(e entry) error {
 	}
 	if reply.Failed() {
 		r.res.Failed++
+	}
+	if r.o.Each != nil {
+		if err := r.o.Each.Command(e.src, reply, nil); err != nil {
+			return err
+		}
 	}
 	if r.o.JSON {
 		_, err := r.w.WriteString(jsonReply(e.src, e.cmd, reply))

@@ -266,3 +266,27 @@ func TestPlainIDs(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+type watcher func(*Source, *attr.Reply, *SyntaxError) error
+
+func (w watcher) Command(s *Source, r *attr.Reply, e *SyntaxError) error { return w(s, r, e) }
+
+// Each is told of every command in the script's order, and its error ends the run.
+func TestEach(t *testing.T) {
+	var got []string
+	stop := errors.New("enough")
+	each := func(src *Source, r *attr.Reply, serr *SyntaxError) error {
+		line, _ := src.Place(0)
+		got = append(got, fmt.Sprint(line, " ", serr != nil, " ", r != nil && r.Failed()))
+		if strings.Contains(src.Text, "LAST") {
+			return stop
+		}
+		return nil
+	}
+	script := "DEFINE QLOCAL(A)\nDEFINE QLOCAL(FAIL)\nDEFNE\nDISPLAY QLOCAL(A)\nDEFINE QLOCAL(LAST)\nDISPLAY QLOCAL(A)\nDISPLAY QLOCAL(B)\n"
+	_, err := Run(context.Background(), strings.NewReader(script), io.Discard, &recorder{}, RunOptions{Each: watcher(each)})
+	want := []string{"1 false false", "2 false true", "3 true false", "4 false false", "5 false false"}
+	if !errors.Is(err, stop) || !cmp.Equal(got, want) {
+		t.Fatalf("%v %v", got, err)
+	}
+}

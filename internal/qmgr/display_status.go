@@ -68,7 +68,7 @@ func (x *exec) displayQmstatus() *attr.Reply {
 		"HOSTNAME": hostName(), "INSTANCE": "", "INSTDESC": "", "INSTNAME": "Installation1", "INSTPATH": "", "LDAPCONN": "INACTIVE",
 		"LOGTYPE": "CIRCULAR", "LOGPATH": logPath(m.opt.Dir), "MEDIALOG": "", "QUORUM": "", "RECSZ": strconv.FormatUint((s.LogNeeded+1<<20-1)>>20, 10),
 		"LOGINUSE": percent(s.LogNeeded, s.LogLimit),
-		"STANDBY": "NOPERMIT", "STARTDA": mqDate(m.startedAt), "STARTTI": mqTime(m.startedAt), "UNICLUS": "",
+		"STANDBY":  "NOPERMIT", "STARTDA": mqDate(m.startedAt), "STARTTI": mqTime(m.startedAt), "UNICLUS": "",
 	}
 	return orElse(x.showRows("QMSTATUS", q, []map[string]string{row}), failed(mqi.MQRCCF_Q_MGR_STATUS_NOT_FOUND, msgNotFound, m.opt.Name))
 }

@@ -15,6 +15,7 @@ import (
 func (m *Manager) inserts(pid int) *strings.Replacer {
 	return strings.NewReplacer(
 		"+QMNAME+", m.opt.Name,
+		"+MQ_Q_MGR_NAME+", m.opt.Name,
 		"+MQ_Q_MGR_DATA_PATH+", m.opt.Dir,
 		"+MQ_Q_MGR_DATA_NAME+", m.opt.Name,
 		"+MQ_DATA_PATH+", m.opt.Dir,
@@ -26,9 +27,13 @@ func (m *Manager) inserts(pid int) *strings.Replacer {
 
 func (m *Manager) serviceSpec(o *Object, pid int) ServiceSpec {
 	d, in := o.Def(), m.inserts(pid)
+	stop := d.Get("STOPCMD")
+	if strings.TrimSpace(stop) == "+MQ_SERVER_PID+" {
+		stop = "" // the process itself: the host ends it
+	}
 	return ServiceSpec{
 		Name: o.Name, StartCmd: in.Replace(d.Get("STARTCMD")), StartArg: in.Replace(d.Get("STARTARG")),
-		StopCmd: in.Replace(d.Get("STOPCMD")), StopArg: in.Replace(d.Get("STOPARG")),
+		StopCmd: in.Replace(stop), StopArg: in.Replace(d.Get("STOPARG")),
 		Stdout: in.Replace(d.Get("STDOUT")), Stderr: in.Replace(d.Get("STDERR")),
 		Server: d.Get("SERVTYPE") == "SERVER",
 	}

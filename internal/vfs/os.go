@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -67,20 +68,31 @@ func (osFS) Lock(name string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err != unix.EINTR {
-			break
-		}
-	}
-	if err != nil {
+	if err := lockFile(f); err != nil {
 		f.Close()
-		if err == unix.EWOULDBLOCK {
+		if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 			return nil, fmt.Errorf("lock %s: %w", name, ErrLocked)
 		}
-		return nil, &fs.PathError{Op: "flock", Path: name, Err: err}
+		return nil, &fs.PathError{Op: "lock", Path: name, Err: err}
 	}
 	return f, nil
+}
+
+// Locked reports whether somebody holds the lock of a file, without taking it: who asks must not keep another from it.
+func Locked(name string) (bool, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	held, err := fileLocked(f)
+	if err != nil {
+		err = &fs.PathError{Op: "lock", Path: name, Err: err}
+	}
+	return held, err
 }
 
 func (osFS) Free(dir string) (uint64, error) {

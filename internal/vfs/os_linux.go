@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"io/fs"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -32,4 +33,21 @@ func (f osFile) Allocate(off, size int64) error {
 			return &fs.PathError{Op: "fallocate", Path: f.Name(), Err: err}
 		}
 	}
+}
+
+// Locks are of the open file (OFD), as flock's are, but can be asked about.
+func ofdLock() *unix.Flock_t { return &unix.Flock_t{Type: unix.F_WRLCK} }
+
+func lockFile(f *os.File) error {
+	for {
+		if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, ofdLock()); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+func fileLocked(f *os.File) (bool, error) {
+	l := ofdLock()
+	err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, l)
+	return err == nil && l.Type != unix.F_UNLCK, err
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"testing"
 )
 
@@ -77,4 +79,50 @@ func TestOSFollowsNoLink(t *testing.T) {
 	if _, err := OS().Lock(link); err == nil {
 		t.Fatal("a symbolic link was locked")
 	}
+}
+
+// To ask whether a lock is held neither needs nor takes it.
+func TestLocked(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lock")
+	if held, err := Locked(name); held || err != nil {
+		t.Fatalf("no file: %v, %v", held, err)
+	}
+	l, err := OS().Lock(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held, err := Locked(name); !held || err != nil {
+		t.Fatalf("held: %v, %v", held, err)
+	}
+	l.Close()
+	if held, err := Locked(name); held || err != nil {
+		t.Fatalf("let go: %v, %v", held, err)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := Locked(name); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	for range 2000 {
+		l, err := OS().Lock(name)
+		if err != nil {
+			t.Errorf("a question kept us from the lock: %v", err)
+			break
+		}
+		l.Close()
+	}
+	close(stop)
+	wg.Wait()
 }
