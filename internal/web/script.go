@@ -61,7 +61,7 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 		return err
 	}
 	defer c.Break()
-	out, err := newStream(w, s.opt.Clock)
+	out, err := newStream(w)
 	if err != nil {
 		return err
 	}
@@ -69,6 +69,9 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("Trailer", mqsc.TrailerNames)
 	w.WriteHeader(http.StatusOK)
+	if b, ok := r.Body.(*pacedBody); ok {
+		b.always = true // somebody may be typing
+	}
 	defer s.endReads(w, s.ending)()
 	defer s.endReads(w, c.Done())() // STOP CONN
 	ex := Executor{s.opt.Manager, c.Identity()}

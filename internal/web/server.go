@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,7 +26,6 @@ import (
 const (
 	headerTimeout  = 10 * time.Second
 	idleTimeout    = 2 * time.Minute
-	writeTimeout   = time.Minute // for one flush of a stream
 	maxHeaderBytes = 64 << 10
 	maxMessage     = 100 << 20 // the largest MAXMSGL
 	maxJSON        = 1 << 20   // a command and its parameters
@@ -71,6 +71,8 @@ type Server struct {
 	started time.Time
 	open    sync.WaitGroup
 	slots   chan struct{} // one for each request under way
+	timeout time.Duration // paceTimeout; tests make it short
+	idle    atomic.Int64  // streams whose sender is idle
 	ending  chan struct{} // closed by Shutdown and Close
 	once    sync.Once
 }
@@ -78,7 +80,7 @@ type Server struct {
 // New makes the door; Serve opens it.
 func New(o Options) *Server {
 	s := &Server{opt: o, log: o.Log, started: o.Clock.Now(), ending: make(chan struct{}),
-		slots: make(chan struct{}, maxRequests)}
+		slots: make(chan struct{}, maxRequests), timeout: paceTimeout}
 	s.metrics = obs.NewRegistry(s.samples)
 	s.http = &http.Server{
 		Handler:           s.guard(s.routes()),
@@ -162,7 +164,11 @@ func (s *Server) routes() http.Handler {
 // tracked knows whether a reply has begun.
 type tracked struct {
 	http.ResponseWriter
-	begun bool
+	begun   bool
+	rc      *http.ResponseController
+	clk     clock.Clock
+	timeout time.Duration
+	body    *pacedBody
 }
 
 func (t *tracked) WriteHeader(code int) {
@@ -172,6 +178,7 @@ func (t *tracked) WriteHeader(code int) {
 
 func (t *tracked) Write(p []byte) (int, error) {
 	t.begun = true
+	t.bound()
 	return t.ResponseWriter.Write(p)
 }
 
@@ -182,6 +189,7 @@ func (t *tracked) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := &tracked{ResponseWriter: rw}
+		s.pace(w, r)
 		select {
 		case s.slots <- struct{}{}:
 			defer func() { <-s.slots }()
@@ -318,27 +326,22 @@ func readBody(r *http.Request, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// stream is a response that is sent piece by piece; a reader that takes nothing for writeTimeout is cut off.
+// stream is a response that is sent piece by piece.
 type stream struct {
 	http.ResponseWriter
-	rc  *http.ResponseController
-	clk clock.Clock
+	rc *http.ResponseController
 }
 
-func newStream(w http.ResponseWriter, clk clock.Clock) (*stream, error) {
+// newStream begins one. The connection is closed behind it: when a full duplex handler leaves some of the request's body
+// unread, net/http reads it to its end and then watches the connection for the reader's going away, beside the reading of
+// the next request.
+func newStream(w http.ResponseWriter) (*stream, error) {
 	rc := http.NewResponseController(w)
 	if err := rc.EnableFullDuplex(); err != nil {
 		return nil, err
 	}
-	return &stream{w, rc, clk}, nil
-}
-
-// Write bounds the time that a write may wait for the reader.
-func (s *stream) Write(p []byte) (int, error) {
-	if err := s.rc.SetWriteDeadline(s.clk.Now().Add(writeTimeout)); err != nil {
-		return 0, err
-	}
-	return s.ResponseWriter.Write(p)
+	w.Header().Set("Connection", "close")
+	return &stream{w, rc}, nil
 }
 
 // FlushError sends what was written.
@@ -354,6 +357,10 @@ func (s *Server) endReads(w http.ResponseWriter, ch <-chan struct{}) (stop func(
 		select {
 		case <-done:
 		case <-ch:
+			if t, ok := w.(*tracked); ok && t.body != nil {
+				t.body.end()
+				return
+			}
 			// Where it cannot be set the connection is cut a little later.
 			_ = http.NewResponseController(w).SetReadDeadline(s.opt.Clock.Now())
 		}

@@ -74,7 +74,7 @@ type lines struct {
 }
 
 func (s *Server) newLines(w http.ResponseWriter) (*lines, error) {
-	st, err := newStream(w, s.opt.Clock)
+	st, err := newStream(w)
 	if err != nil {
 		return nil, err
 	}
@@ -199,6 +199,9 @@ type putter struct {
 
 func (p *putter) run() (int, error) {
 	for {
+		if p.in.Buffered() == 0 {
+			patient(p.r)
+		}
 		body, err := readFrame(p.in)
 		if errors.Is(err, io.EOF) {
 			return p.n, p.commit()

@@ -140,7 +140,7 @@ func (s *Server) getExport(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := newStream(w, s.opt.Clock)
+	out, err := newStream(w)
 	if err != nil {
 		return err
 	}
