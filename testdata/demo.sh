@@ -42,7 +42,7 @@ want 'ADDRESS(10.*)' "$work/show"
 say "Stop, check the files, start again"
 run qmgrd stop QM1 -w
 run qmgrd status
-run qmgrd check QM1 && echo 'clean'
+run qmgrd check QM1
 run qmgrd start QM1 --detach
 
 say "All that must be there is there"

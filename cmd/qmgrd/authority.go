@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/qmgrd/qmgrd/internal/daemon"
 )
 
 // setmqaut and dspmqaut are SET and DISPLAY AUTHREC in other words.
@@ -19,8 +21,11 @@ var authTypes = map[string]string{
 	"service": "SERVICE", "srvc": "SERVICE", "authinfo": "AUTHINFO", "rqmname": "RQMNAME",
 }
 
-var autFlags = []mqFlag{{name: "-m="}, {name: "-n="}, {name: "-t="}, {name: "-p="}, {name: "-g="}, {name: "-remove"},
-	{name: "-s=", inert: true}}
+// autError is a wrong command line of setmqaut and dspmqaut, which have a code for each thing that may be missing.
+func autError(code int, err error) error { return &exitError{code: code, err: err, usage: true} }
+
+// autCodes are their codes for a queue manager that cannot be reached.
+var autCodes = map[error]int{daemon.ErrNotRunning: 40, daemon.ErrNoSuch: 72, daemon.ErrBadName: 72}
 
 // authTarget is what both programs name: manager, profile, type and who.
 type authTarget struct {
@@ -60,11 +65,14 @@ func (e *env) authArgs(prog string, args []string, dir func(*parsed) (string, st
 	}
 	objType, ok := authTypes[strings.ToLower(p.flags["-t"])]
 	if !ok {
-		return nil, usageError(fmt.Errorf("-t %q is not an object type: use queue, qmgr, topic, channel …", p.flags["-t"]))
+		if p.flags["-t"] == "" {
+			return nil, autError(147, errors.New("-t, the object type, is missing"))
+		}
+		return nil, autError(148, fmt.Errorf("-t %q is not an object type: use queue, qmgr, topic, channel …", p.flags["-t"]))
 	}
 	t := &authTarget{profile: p.flags["-n"], objType: objType, words: words, remove: p.has("-remove")}
 	if t.profile == "" && objType != "QMGR" {
-		return nil, usageError(errors.New("-n, the object or profile, is missing"))
+		return nil, autError(146, errors.New("-n, the object or profile, is missing"))
 	}
 	for flag, key := range map[string]string{"-p": "PRINCIPAL", "-g": "GROUP"} {
 		if v := p.flags[flag]; v != "" {
@@ -72,7 +80,7 @@ func (e *env) authArgs(prog string, args []string, dir func(*parsed) (string, st
 		}
 	}
 	if len(t.who) == 0 {
-		return nil, usageError(errors.New("name a user with -p or a group with -g"))
+		return nil, autError(149, errors.New("name a user with -p or a group with -g"))
 	}
 	if objType == "QMGR" {
 		t.where = "OBJTYPE(QMGR)"
@@ -81,10 +89,10 @@ func (e *env) authArgs(prog string, args []string, dir func(*parsed) (string, st
 	}
 	d, qm, err := dir(p)
 	if err != nil {
-		return nil, withCode(exitNothing, err)
+		return nil, coded(err, autCodes)
 	}
 	t.cl, err = connect(d, qm)
-	return t, err
+	return t, coded(err, autCodes)
 }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -115,7 +123,7 @@ func (e *env) setAuthority(args []string, dir func(*parsed) (string, string, err
 	var add, rmv []string
 	for _, w := range t.words {
 		if !isAuthority(w[1:]) {
-			return usageError(fmt.Errorf("%s is not an authority: use %s", w, strings.Join(authorities, " ")))
+			return autError(151, fmt.Errorf("%s is not an authority: use %s", w, strings.Join(authorities, " ")))
 		}
 		if w[0] == '+' {
 			add = append(add, strings.ToUpper(w[1:]))
@@ -124,7 +132,7 @@ func (e *env) setAuthority(args []string, dir func(*parsed) (string, string, err
 		}
 	}
 	if !t.remove && len(add)+len(rmv) == 0 {
-		return usageError(errors.New("name authorities, such as +get -put, or -remove"))
+		return autError(150, errors.New("name authorities, such as +get -put, or -remove"))
 	}
 	for _, who := range t.who {
 		cmd := "SET AUTHREC " + t.where + " " + who
@@ -140,7 +148,7 @@ func (e *env) setAuthority(args []string, dir func(*parsed) (string, string, err
 		}
 		r, err := t.cl.mqsc(e.ctx, cmd)
 		if err != nil {
-			return err
+			return coded(err, autCodes)
 		}
 		if r.CC != 0 {
 			return withCode(exitRefused, errors.New(strings.TrimSpace(r.text())))
@@ -160,7 +168,7 @@ func (e *env) showAuthority(args []string, dir func(*parsed) (string, string, er
 	for _, who := range t.who {
 		list, err := t.cl.authList(e.ctx, "DISPLAY AUTHREC "+t.where+" "+who+" MATCH(EXACT)")
 		if err != nil {
-			return err
+			return coded(err, autCodes)
 		}
 		entity := strings.SplitN(who, "'", 3)[1]
 		name := t.profile

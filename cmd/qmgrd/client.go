@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -49,9 +50,12 @@ func connect(data, qm string) (*client, error) {
 }
 
 func notAllowed(qm string) error {
-	return fmt.Errorf("not allowed to open the socket of %s: run it as root, as the queue manager's user or as a "+
-		"member of its administrators' group (qm.ini)", qm)
+	return fmt.Errorf("%w: the socket of %s is not for this user: run it as root, as the queue manager's user or as a "+
+		"member of its administrators' group (qm.ini)", fs.ErrPermission, qm)
 }
+
+// restID is the identifier of the HTTP interface in front of a message, which is nothing to who typed a command.
+var restID = regexp.MustCompile(`^MQWB\d+E: `)
 
 // refusal is an error of the door: its reason code and what it said.
 type refusal struct {
@@ -105,6 +109,7 @@ func readRefusal(resp *http.Response) error {
 	if json.Unmarshal(b, &list) == nil && len(list.Error) > 0 {
 		r := list.Error[0]
 		r.status = resp.StatusCode
+		r.Message = restID.ReplaceAllString(r.Message, "")
 		return &r
 	}
 	return fmt.Errorf("the queue manager answered %s: %s", resp.Status, strings.TrimSpace(string(b)))

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/qmgrd/qmgrd/internal/daemon"
+	"github.com/qmgrd/qmgrd/internal/paths"
 	"github.com/qmgrd/qmgrd/internal/web"
 )
 
@@ -108,7 +109,7 @@ func (e *env) start(f startFlags) error {
 	}
 	f.opt.LogLevel = level
 	if f.detach {
-		return e.startDetached(f)
+		return e.warnings(f, e.startDetached(f))
 	}
 	parent := daemon.NewDetached()
 	sigs := make(chan os.Signal, 4)
@@ -278,6 +279,9 @@ func (e *env) statuses(dir string, names []string) ([]web.Status, error) {
 func (e *env) printStatuses(list []web.Status) {
 	for _, st := range list {
 		fmt.Fprintf(e.stdout, "QMNAME(%s) STATUS(%s)\n", st.Name, st.Status)
+		for _, w := range st.Warnings {
+			fmt.Fprintf(e.stderr, "%s: %s\n", st.Name, w)
+		}
 	}
 }
 
@@ -296,6 +300,11 @@ func (e *env) deleteCmd() *cobra.Command {
 func (e *env) remove(dir, qm string) error {
 	if err := daemon.Delete(dir, qm); err != nil {
 		return err
+	}
+	if def, err := paths.Default(dir); err == nil && def == qm {
+		if err := paths.SetDefault(dir, ""); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(e.stdout, "queue manager %s deleted\n", qm)
 	return nil
@@ -367,6 +376,7 @@ func (e *env) checkCmd() *cobra.Command {
 			if n := len(problems); n > 0 {
 				return withCode(exitRefused, fmt.Errorf("%d faults in %s", n, args[0]))
 			}
+			fmt.Fprintf(e.stdout, "%s: clean\n", args[0])
 			return nil
 		}}
 }

@@ -60,8 +60,18 @@ func (e *env) links(dir string) error {
 		names = append(names, n)
 	}
 	sort.Strings(names)
+	to := map[string]string{}
 	for _, n := range names {
-		link := filepath.Join(dir, n)
+		to[n] = self
+	}
+	if tool := filepath.Join(filepath.Dir(self), "runmqsc"); filepath.Dir(self) != filepath.Clean(dir) {
+		if _, err := os.Stat(tool); err == nil { // it is a program of its own, built beside this one
+			names = append(names, "runmqsc")
+			to["runmqsc"] = tool
+		}
+	}
+	for _, n := range names {
+		self, link := to[n], filepath.Join(dir, n)
 		old, err := os.Readlink(link)
 		switch {
 		case err == nil && old == self:
@@ -88,11 +98,14 @@ func (e *env) links(dir string) error {
 type mqFlag struct {
 	name  string // with its dash; a final "=" means that a value follows
 	inert bool   // taken for the sake of scripts, without effect here
+
+	refused string // why the flag is refused, "" when it is not
 }
 
 // parsed is an MQ program's command line.
 type parsed struct {
-	flags map[string]string
+	flags map[string]string   // the last value
+	all   map[string][]string // every value
 	args  []string
 }
 
@@ -101,7 +114,7 @@ func (p *parsed) has(name string) bool { _, ok := p.flags[name]; return ok }
 // parseMQ reads a command line of MQ style: flags of one dash and one or more letters anywhere, a value in the next
 // argument or joined to a flag of one letter.
 func (e *env) parseMQ(prog string, flags []mqFlag, args []string) (*parsed, error) {
-	p := &parsed{flags: map[string]string{}}
+	p := &parsed{flags: map[string]string{}, all: map[string][]string{}}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if len(a) < 2 || a[0] != '-' {
@@ -119,11 +132,15 @@ func (e *env) parseMQ(prog string, flags []mqFlag, args []string) (*parsed, erro
 			}
 			val = args[i]
 		}
+		if f.refused != "" {
+			return nil, fmt.Errorf("flag %s is refused: %s", a, f.refused)
+		}
 		if f.inert {
 			fmt.Fprintf(e.stderr, "%s: flag %s is taken and has no effect here\n", prog, a)
 			continue
 		}
 		p.flags[trimEq(f.name)] = val
+		p.all[trimEq(f.name)] = append(p.all[trimEq(f.name)], val)
 	}
 	return p, nil
 }
@@ -171,6 +188,9 @@ func defaultQM(dir string) (string, error) {
 		if qm := os.Getenv(v); qm != "" {
 			return qm, nil
 		}
+	}
+	if qm, err := paths.Default(dir); qm != "" || err != nil {
+		return qm, err
 	}
 	names, err := paths.List(dir)
 	if err != nil {

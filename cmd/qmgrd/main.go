@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/daemon"
 )
@@ -35,17 +36,23 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	e := &env{ctx, stdin, stdout, stderr}
 	name := filepath.Base(args[0])
 	if prog, ok := programs[name]; ok {
+		if wantsHelp(name, args[1:]) {
+			fmt.Fprintf(e.stdout, "usage: %s\n", usages[name])
+			return exitDone
+		}
 		return e.exit(name, prog.run(e, args[1:]))
 	}
 	root := e.root()
+	nameArgs(root)
 	root.SetArgs(args[1:])
 	return e.exit("qmgrd", root.ExecuteContext(ctx))
 }
 
 // exitError carries an exit code. A nil err was reported already.
 type exitError struct {
-	code int
-	err  error
+	code  int
+	err   error
+	usage bool // show the usage line of an MQ name behind it
 }
 
 func (e *exitError) Error() string {
@@ -62,7 +69,7 @@ func withCode(code int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &exitError{code, err}
+	return &exitError{code: code, err: err}
 }
 
 // exit reports an error and returns the code.
@@ -78,14 +85,25 @@ func (e *env) exit(name string, err error) int {
 			return code
 		}
 	}
-	fmt.Fprintf(e.stderr, "%s: %v\n", name, err)
+	text := err.Error()
+	usage, mq := usages[name]
+	if mq {
+		text = inMQWords.Replace(text)
+	}
+	fmt.Fprintf(e.stderr, "%s: %s\n", name, text)
+	if mq && x != nil && x.usage {
+		fmt.Fprintf(e.stderr, "usage: %s\n", usage)
+	}
 	return code
 }
+
+// inMQWords makes hints of who came by an MQ name name MQ programs.
+var inMQWords = strings.NewReplacer("qmgrd start --", "qmgrd start --", "qmgrd create ", "crtmqm ", "qmgrd start ", "strmqm ", "set QMGRD_QM", "set QMGRD_QM or make a default with crtmqm -q")
 
 // codeOf finds the MQ program's exit code of a daemon error: existing, missing, running, stopped, badly named.
 func codeOf(err error, codes map[error]int, other int) int {
 	for _, k := range []error{daemon.ErrExists, daemon.ErrNoSuch, daemon.ErrRunning, daemon.ErrNotRunning,
-		daemon.ErrBadName, daemon.ErrScript} {
+		daemon.ErrBadName, daemon.ErrScript, daemon.ErrBadOption} {
 		if c, ok := codes[k]; ok && errors.Is(err, k) {
 			return c
 		}

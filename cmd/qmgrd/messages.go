@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -29,6 +31,23 @@ type messageFlags struct {
 	file       bool
 }
 
+// check looks at what was typed before anything is asked of a queue manager.
+func (f *messageFlags) check(c *cobra.Command) error {
+	changed := func(name string) bool { return c.Flags().Lookup(name) != nil && c.Flags().Changed(name) }
+	id, err := hex.DecodeString(f.correlID)
+	switch {
+	case f.count < 0 || f.wait < 0:
+		return errors.New("--count and --wait take no negative number")
+	case changed("priority") && (f.priority < 0 || f.priority > 9):
+		return fmt.Errorf("--priority %d: use 0 to 9", f.priority)
+	case changed("expiry") && (f.expiry < 1 || f.expiry > math.MaxInt32):
+		return fmt.Errorf("--expiry %d: use a number of tenths of a second from 1", f.expiry)
+	case err != nil || len(id) > 24:
+		return fmt.Errorf("--correlid %s: use up to 48 hexadecimal digits, two for a byte", f.correlID)
+	}
+	return nil
+}
+
 // maxLine bounds a line of standard input: the largest message there is.
 const maxLine = 100 << 20
 
@@ -39,6 +58,9 @@ func (e *env) putCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := dataDir(c)
 			if err != nil {
+				return err
+			}
+			if err := f.check(c); err != nil {
 				return err
 			}
 			q := url.Values{"queue": {args[1]}}
@@ -73,7 +95,7 @@ func (e *env) putCmd() *cobra.Command {
 	c.Flags().StringVar(&f.replyTo, "reply-to", "", "reply `queue`, or queue@queuemanager")
 	c.Flags().IntVar(&f.count, "count", 0, "put at most so many messages")
 	c.Flags().BoolVar(&f.json, "json", false, "print a JSON line with the messageId of each message")
-	c.Flags().BoolVar(&f.file, "file", false, "the whole input is one message, bytes as they are")
+	c.Flags().BoolVar(&f.file, "file", false, "the whole input is one message, bytes as they are, without a format (else MQSTR)")
 	return c
 }
 
@@ -207,6 +229,7 @@ func (e *env) readLines(r io.Reader, fn func(line []byte) error) error {
 				Error *refusal
 			}
 			if err := json.Unmarshal(line, &last); err == nil && last.Error != nil {
+				last.Error.Message = restID.ReplaceAllString(last.Error.Message, "")
 				return withCode(exitRefused, last.Error)
 			} else if err == nil && last.End != nil {
 				return nil
@@ -260,8 +283,8 @@ func (e *env) takeCmd(name, short, browse string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if f.count < 0 || f.wait < 0 {
-				return errors.New("--count and --wait take no negative number")
+			if err := f.check(c); err != nil {
+				return err
 			}
 			q := url.Values{"queue": {args[1]}, "browse": {browse}}
 			cl, err := connect(dir, args[0])

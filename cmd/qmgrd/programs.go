@@ -1,14 +1,20 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/qmgrd/qmgrd/internal/daemon"
 	"github.com/qmgrd/qmgrd/internal/paths"
+	"github.com/qmgrd/qmgrd/internal/web"
 )
 
 // The exit codes of the MQ programs (interface.md §1, from general knowledge). 71 is everything else that failed, as
@@ -16,35 +22,44 @@ import (
 const exitUnexpected = 71
 
 var (
-	crtCodes = map[error]int{daemon.ErrExists: 8, daemon.ErrBadName: 72}
+	crtCodes = map[error]int{daemon.ErrExists: 8, daemon.ErrBadName: 72, daemon.ErrBadOption: 36}
 	strCodes = map[error]int{daemon.ErrRunning: 5, daemon.ErrNoSuch: 16, daemon.ErrBadName: 72}
 	endCodes = map[error]int{daemon.ErrNotRunning: 40, daemon.ErrNoSuch: 16, daemon.ErrBadName: 72}
 	dltCodes = map[error]int{daemon.ErrRunning: 5, daemon.ErrNoSuch: 16, daemon.ErrBadName: 72}
 	dspCodes = map[error]int{daemon.ErrNoSuch: 72, daemon.ErrBadName: 72}
 )
 
-// coded gives a program's error its exit code.
+// amqIDs are the message identifiers that scripts look for in what these programs say.
+var amqIDs = []struct {
+	err error
+	id  string
+}{{daemon.ErrExists, "AMQ8110E"}, {daemon.ErrNoSuch, "AMQ8118E"}, {daemon.ErrNotRunning, "AMQ8146E"},
+	{daemon.ErrRunning, "AMQ8137E"}, {daemon.ErrBadName, "AMQ8158E"}, {fs.ErrPermission, "AMQ8135E"}}
+
+// coded gives a program's error its exit code and its message identifier.
 func coded(err error, codes map[error]int) error {
 	if err == nil {
 		return nil
 	}
-	return withCode(codeOf(err, codes, exitUnexpected), err)
+	code := codeOf(err, codes, exitUnexpected)
+	for _, m := range amqIDs {
+		if errors.Is(err, m.err) {
+			return withCode(code, fmt.Errorf("%s: %w", m.id, err))
+		}
+	}
+	return withCode(code, err)
 }
 
 // usageError is a wrong command line; the MQ programs end with 36 then [?].
-func usageError(err error) error { return withCode(36, err) }
+func usageError(err error) error { return &exitError{code: 36, err: err, usage: true} }
 
 func (e *env) crtmqm(args []string) error {
-	p, err := e.parseMQ("crtmqm", []mqFlag{{name: "-u="}, {name: "-d="}, {name: "-p="}, {name: "-c="}, {name: "-x="},
-		{name: "-h="}, {name: "-q", inert: true}, {name: "-z", inert: true}, {name: "-lc", inert: true},
-		{name: "-ll", inert: true}, {name: "-lla", inert: true}, {name: "-lln", inert: true}, {name: "-lf=", inert: true},
-		{name: "-lp=", inert: true}, {name: "-ls=", inert: true}, {name: "-ld=", inert: true}, {name: "-md=", inert: true},
-		{name: "-g=", inert: true}, {name: "-t=", inert: true}, {name: "-oa=", inert: true}, {name: "-si", inert: true}}, args)
+	p, err := e.parseMQ("crtmqm", crtFlags, args)
 	if err != nil {
 		return usageError(err)
 	}
 	if len(p.args) != 1 {
-		return usageError(errors.New("usage: crtmqm [-u DEADQ] [-d XMITQ] [-p PORT] [-c TEXT] [-h HANDLES] [-x MESSAGES] QM"))
+		return usageError(errors.New("name one queue manager"))
 	}
 	dir, err := paths.DataDir("")
 	if err != nil {
@@ -59,13 +74,17 @@ func (e *env) crtmqm(args []string) error {
 			}
 		}
 	}
-	return coded(e.create(o), crtCodes)
+	if err := e.create(o); err != nil {
+		return coded(err, crtCodes)
+	}
+	if p.has("-q") {
+		return coded(paths.SetDefault(dir, o.Name), nil)
+	}
+	return nil
 }
 
 func (e *env) strmqm(args []string) error {
-	p, err := e.parseMQ("strmqm", []mqFlag{{name: "-z", inert: true}, {name: "-ns", inert: true}, {name: "-d=", inert: true},
-		{name: "-x", inert: true}, {name: "-f", inert: true}, {name: "-c", inert: true}, {name: "-r", inert: true},
-		{name: "-si", inert: true}}, args)
+	p, err := e.parseMQ("strmqm", strFlags, args)
 	if err != nil {
 		return usageError(err)
 	}
@@ -82,9 +101,7 @@ func (e *env) strmqm(args []string) error {
 }
 
 func (e *env) endmqm(args []string) error {
-	p, err := e.parseMQ("endmqm", []mqFlag{{name: "-c"}, {name: "-w"}, {name: "-i"}, {name: "-p"},
-		{name: "-z", inert: true}, {name: "-r", inert: true}, {name: "-s", inert: true}, {name: "-x", inert: true},
-		{name: "-tp", inert: true}, {name: "-t=", inert: true}}, args)
+	p, err := e.parseMQ("endmqm", endFlags, args)
 	if err != nil {
 		return usageError(err)
 	}
@@ -95,6 +112,19 @@ func (e *env) endmqm(args []string) error {
 	mode, err := stopMode(p.has("-c"), p.has("-i"), p.has("-p"))
 	if err != nil {
 		return usageError(err)
+	}
+	for _, flag := range []string{"-t", "-tp"} {
+		if v, ok := p.flags[flag]; ok {
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 0 || p.has("-t") && p.has("-tp") {
+				return usageError(errors.New("give one of -t and -tp, with a number of seconds"))
+			}
+			if err := e.stopWithin(dir, qm, mode, time.Duration(n)*time.Second, flag == "-tp"); err != nil {
+				return coded(err, endCodes)
+			}
+			fmt.Fprintf(e.stdout, "queue manager %s ended\n", qm)
+			return nil
+		}
 	}
 	// endmqm -i and -p return when the end is there, -c and no flag at once; -w waits.
 	wait := p.has("-w") || mode != "quiesce"
@@ -109,76 +139,138 @@ func (e *env) endmqm(args []string) error {
 	return nil
 }
 
+// immediateGrace is what an immediate stop may take before -tp ends the process.
+const immediateGrace = 3 * time.Second
+
+// stopWithin asks for an end in one mode, and for a harder one when the time is over: immediate, then with hard
+// preemptive.
+func (e *env) stopWithin(dir, qm, mode string, limit time.Duration, hard bool) error {
+	if err := e.stop(dir, qm, mode, false); err != nil {
+		return err
+	}
+	steps := []string{"immediate"}
+	if hard {
+		steps = append(steps, "preemptive")
+	}
+	for _, next := range steps {
+		ctx, cancel := context.WithTimeout(e.ctx, limit)
+		err := daemon.WaitEnded(ctx, dir, qm)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || e.ctx.Err() != nil {
+			return err
+		}
+		if err := e.stop(dir, qm, next, false); err != nil && !errors.Is(err, daemon.ErrNotRunning) {
+			return err
+		}
+		limit = immediateGrace
+	}
+	return daemon.WaitEnded(e.ctx, dir, qm)
+}
+
+// dspmqShows are the attributes that dspmq -o adds, in the order in which they are printed.
+var dspmqShows = map[string][]string{"all": {"STATUS", "DEFAULT", "STANDBY"}, "status": {"STATUS"}, "default": {"DEFAULT"},
+	"standby": {"STANDBY"}}
+
 func (e *env) dspmq(args []string) error {
-	p, err := e.parseMQ("dspmq", []mqFlag{{name: "-m="}, {name: "-a"}, {name: "-n", inert: true}, {name: "-o="},
-		{name: "-s"}, {name: "-x", inert: true}}, args)
+	p, err := e.parseMQ("dspmq", dspmqFlags, args)
 	if err != nil {
 		return usageError(err)
+	}
+	show := map[string]bool{}
+	for _, o := range p.all["-o"] {
+		keys, ok := dspmqShows[o]
+		if !ok {
+			return usageError(fmt.Errorf("-o %s is not built here: use all, status, default or standby", o))
+		}
+		for _, k := range keys {
+			show[k] = true
+		}
+	}
+	if len(show) == 0 {
+		show["STATUS"] = true
 	}
 	dir, err := paths.DataDir("")
 	if err != nil {
 		return coded(err, nil)
 	}
-	var names []string
-	if m, ok := p.flags["-m"]; ok {
-		names = []string{m}
-	}
-	list, err := e.statuses(dir, names)
+	list, err := e.dspmqList(dir, p.flags["-m"])
 	if err != nil {
 		return coded(err, dspCodes)
 	}
-	if p.has("-a") {
-		up := list[:0]
-		for _, st := range list {
-			if st.PID != 0 {
-				up = append(up, st)
+	def, err := paths.Default(dir)
+	if err != nil {
+		return coded(err, nil)
+	}
+	for _, st := range list {
+		if p.has("-a") && st.PID == 0 {
+			continue
+		}
+		line := "QMNAME(" + st.Name + ")"
+		for _, c := range [][2]string{{"STATUS", st.Status}, {"DEFAULT", yesNo(st.Name == def)}, {"STANDBY", "Not permitted"}} {
+			if show[c[0]] {
+				line += " " + c[0] + "(" + c[1] + ")"
 			}
 		}
-		list = up
+		fmt.Fprintln(e.stdout, line)
+		if p.has("-x") && st.PID != 0 {
+			host, err := os.Hostname()
+			if err != nil {
+				return coded(err, nil)
+			}
+			fmt.Fprintf(e.stdout, "    INSTANCE(%s) MODE(Active)\n", host)
+		}
 	}
-	e.printStatuses(list)
 	return nil
 }
 
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// dspmqList finds one queue manager, those that a generic name fits, or all.
+func (e *env) dspmqList(dir, name string) ([]web.Status, error) {
+	prefix, generic := strings.CutSuffix(name, "*")
+	if name != "" && !generic {
+		return e.statuses(dir, []string{name})
+	}
+	list, err := e.statuses(dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := list[:0]
+	for _, st := range list {
+		if strings.HasPrefix(st.Name, prefix) {
+			out = append(out, st)
+		}
+	}
+	if len(out) == 0 && name != "" {
+		return nil, fmt.Errorf("%w: %s in %s", daemon.ErrNoSuch, name, dir)
+	}
+	return out, nil
+}
+
 func (e *env) dltmqm(args []string) error {
-	p, err := e.parseMQ("dltmqm", []mqFlag{{name: "-z", inert: true}}, args)
+	p, err := e.parseMQ("dltmqm", dltFlags, args)
 	if err != nil {
 		return usageError(err)
 	}
 	if len(p.args) != 1 {
-		return usageError(errors.New("usage: dltmqm QM"))
+		return usageError(errors.New("name one queue manager"))
 	}
 	dir, err := paths.DataDir("")
 	if err != nil {
 		return coded(err, nil)
 	}
-	return coded(e.remove(dir, p.args[0]), dltCodes)
-}
-
-func (e *env) dmpmqcfg(args []string) error {
-	p, err := e.parseMQ("dmpmqcfg", []mqFlag{{name: "-m="}, {name: "-a"}, {name: "-z", inert: true},
-		{name: "-o=", inert: true}, {name: "-x=", inert: true}, {name: "-n=", inert: true}, {name: "-t=", inert: true},
-		{name: "-s=", inert: true}, {name: "-c=", inert: true}, {name: "-r=", inert: true}, {name: "-u=", inert: true}}, args)
-	if err != nil {
-		return usageError(err)
+	if err := e.remove(dir, p.args[0]); err != nil {
+		return coded(err, dltCodes)
 	}
-	if m, ok := p.flags["-m"]; ok {
-		p.args = append(p.args, m)
-	}
-	dir, qm, err := mqmName(p)
-	if err != nil {
-		return withCode(exitNothing, err)
-	}
-	return e.export(dir, qm, p.has("-a"), true, "")
-}
-
-func (e *env) dspmqver(args []string) error {
-	_, err := e.parseMQ("dspmqver", []mqFlag{{name: "-a", inert: true}, {name: "-b", inert: true}, {name: "-p=", inert: true},
-		{name: "-f=", inert: true}, {name: "-i", inert: true}, {name: "-v", inert: true}}, args)
-	if err != nil {
-		return usageError(err)
-	}
-	return e.version()
+	return nil
 }
 
 func (e *env) chkmqready(args []string) error   { return e.probe("/readyz", args) }

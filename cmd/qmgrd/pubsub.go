@@ -21,6 +21,9 @@ func (e *env) publishCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := f.check(c); err != nil {
+				return err
+			}
 			q := url.Values{"topic": {args[1]}}
 			if retain {
 				q.Set("retain", "yes")
@@ -65,10 +68,10 @@ func (e *env) subscribeCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch {
-			case f.count < 0 || f.wait < 0:
-				return errors.New("--count and --wait take no negative number")
-			case durable && name == "":
+			if err := f.check(c); err != nil {
+				return err
+			}
+			if durable && name == "" {
 				return errors.New("--durable needs the subscription's --name")
 			}
 			q := url.Values{"topic": {args[1]}, "name": {name}, "selector": {selector}}

@@ -23,7 +23,7 @@ const getterWait = 15
 // sample finds queue and manager of a command line.
 func (e *env) sample(name string, args []string) (*client, string, error) {
 	if len(args) < 1 {
-		return nil, "", withCode(99, fmt.Errorf("usage: %s QUEUE [QM]", name))
+		return nil, "", &exitError{code: 99, err: errors.New("what to work on is missing"), usage: true}
 	}
 	dir, err := paths.DataDir("")
 	if err != nil {

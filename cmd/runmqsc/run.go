@@ -139,6 +139,9 @@ func (s *session) resolve() error {
 	if s.qmgr != "" {
 		return paths.ValidName(s.qmgr)
 	}
+	if s.qmgr, err = paths.Default(dir); s.qmgr != "" || err != nil {
+		return err
+	}
 	names, err := paths.List(dir)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/clock"
@@ -40,6 +41,12 @@ const portListener = "SYSTEM.LISTENER.TCP.1"
 func Create(ctx context.Context, o CreateOptions) (objects int, err error) {
 	if err := paths.ValidName(o.Name); err != nil {
 		return 0, fmt.Errorf("%w: %v", ErrBadName, err)
+	}
+	if err := o.check(); err != nil {
+		return 0, err
+	}
+	if err := usable(o.DataDir); err != nil {
+		return 0, err
 	}
 	dir := paths.Dir(o.DataDir, o.Name)
 	if _, err := os.Lstat(dir); err == nil {
@@ -73,6 +80,34 @@ func Create(ctx context.Context, o CreateOptions) (objects int, err error) {
 		return 0, err
 	}
 	return objects, vfs.OS().SyncDir(o.DataDir)
+}
+
+// usable makes the data directory, or says that it is the trouble and how to choose another.
+func usable(dir string) error {
+	err := os.MkdirAll(dir, 0o750)
+	if err == nil {
+		err = unix.Access(dir, unix.W_OK|unix.X_OK)
+	}
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the data directory %s cannot be written: %w; choose another with --data or QMGRD_DATA", dir, err)
+}
+
+// check looks at the options before anything is made.
+func (o *CreateOptions) check() error {
+	if o.Port < 0 || o.Port > 65535 {
+		return fmt.Errorf("%w: -p %d is not a port, use 1 to 65535", ErrBadOption, o.Port)
+	}
+	for flag, name := range map[string]string{"-u": o.DeadQ, "-d": o.DefXmitQ} {
+		if name == "" {
+			continue
+		}
+		if err := paths.ValidName(name); err != nil { // queues have the same rules
+			return fmt.Errorf("%w: %s %s: a queue's name has up to 48 of the characters A-Z a-z 0-9 . _ / %%", ErrBadOption, flag, name)
+		}
+	}
+	return nil
 }
 
 // fill makes what is in a new manager's folder.

@@ -69,9 +69,9 @@ func TestConfig(t *testing.T) {
 // A creation that fails leaves nothing behind (issue 3: refuses existing, no half manager).
 func TestCreateLeavesNothingBehind(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "deep", "data")
-	_, err := Create(context.Background(), CreateOptions{DataDir: data, Name: "QM1", DeadQ: strings.Repeat("X", 60)})
+	_, err := Create(context.Background(), CreateOptions{DataDir: data, Name: "QM1", Descr: strings.Repeat("X", 65)})
 	if !errors.Is(err, ErrBadOption) {
-		t.Fatalf("a DEADQ of 60 characters: %v", err)
+		t.Fatalf("a DESCR of 65 characters: %v", err)
 	}
 	left, err := os.ReadDir(data)
 	if err != nil || len(left) != 0 {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -87,5 +88,24 @@ func TestFullDiskSaysSo(t *testing.T) {
 	stops <- StopRequest{Why: "test"}
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// Values that no queue manager can have are refused before a directory is made.
+func TestCreateChecksItsOptions(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	for _, o := range []CreateOptions{{DeadQ: "bad name"}, {DefXmitQ: strings.Repeat("X", 49)}, {Port: 65536}, {Port: -1}} {
+		o.Name, o.DataDir = "QM1", data
+		if _, err := Create(context.Background(), o); !errors.Is(err, ErrBadOption) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(context.Background(), CreateOptions{Name: "QM1", DataDir: file}); err == nil ||
+		!strings.Contains(err.Error(), "data directory "+file) {
+		t.Errorf("a file as data directory: %v", err)
 	}
 }

@@ -28,12 +28,14 @@ type listeners struct {
 	once  sync.Once
 	serve func(ctx context.Context, name string, l net.Listener) error // set by open
 
-	mu  sync.Mutex
-	all map[string]net.Listener
+	mu     sync.Mutex
+	all    map[string]net.Listener
+	failed map[string]string // why a listener's last start failed
 }
 
 func newListeners(g *obs.Group, log *zerolog.Logger, act *activation) *listeners {
-	return &listeners{group: g, log: log, act: act, gate: make(chan struct{}), all: map[string]net.Listener{}}
+	return &listeners{group: g, log: log, act: act, gate: make(chan struct{}), all: map[string]net.Listener{},
+		failed: map[string]string{}}
 }
 
 // open lets connections in, to be served by fn.
@@ -57,10 +59,12 @@ func (h *listeners) Start(name, addr string, backlog int) (string, error) {
 		if l, err = listenTCP(addr, backlog); err != nil {
 			h.log.Error().Str(obs.FieldAMQ, "AMQ9218E").Str("listener", name).Str("address", addr).Err(err).
 				Msgf("listener %s cannot bind %s", name, addr)
+			h.failed[name] = fmt.Sprintf("listener %s cannot bind %s: %v", name, addr, err)
 			return "", err
 		}
 	}
 	h.all[name] = l
+	delete(h.failed, name)
 	bound := l.Addr().String()
 	h.log.Info().Str(obs.FieldAMQ, "AMQ5026I").Str("listener", name).Str("address", bound).
 		Msgf("listener %s is bound to %s", name, bound)
@@ -102,6 +106,18 @@ func (h *listeners) bound() []Bound {
 		out = append(out, Bound{n, l.Addr().String()})
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}
+
+// warnings says which listeners could not be started, by name.
+func (h *listeners) warnings() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []string
+	for _, w := range h.failed {
+		out = append(out, w)
+	}
+	sort.Strings(out)
 	return out
 }
 

@@ -218,6 +218,7 @@ func (d *daemon) statusNow() web.Status {
 	for _, b := range d.listeners.bound() {
 		st.Listeners = append(st.Listeners, web.Listener(b))
 	}
+	st.Warnings = d.listeners.warnings()
 	return st
 }
 

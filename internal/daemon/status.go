@@ -94,6 +94,11 @@ func Statuses(ctx context.Context, dataDir string) ([]web.Status, error) {
 		if errors.Is(err, ErrNoSuch) {
 			continue // deleted since
 		}
+		if errors.Is(err, fs.ErrPermission) {
+			out = append(out, web.Status{Name: n, Status: "Status not available", Listeners: []web.Listener{},
+				Warnings: []string{err.Error()}})
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -72,6 +72,7 @@ func quoteText(v string) string {
 type FormatOptions struct {
 	Verb    string // DEFINE when empty; ALTER, SET
 	Replace bool   // add REPLACE
+	OneLine bool   // everything on one line
 }
 
 // FormatDefine writes one command that makes an object: a line for each attribute, joined by +. vals are canonical
@@ -106,6 +107,10 @@ func FormatDefine(w io.Writer, kind attr.Kind, name string, vals []attr.Item, o 
 	}
 	if o.Replace {
 		lines = append(lines, "REPLACE")
+	}
+	if o.OneLine {
+		_, err := io.WriteString(w, b.String()+strings.Join(lines, " ")+"\n")
+		return err
 	}
 	for i, l := range lines {
 		if i > 0 {

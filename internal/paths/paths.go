@@ -109,7 +109,8 @@ func List(dir string) ([]string, error) {
 		if ValidName(name) != nil || Folder(name) != e.Name() {
 			continue
 		}
-		if _, err := os.Stat(filepath.Join(dir, e.Name(), "qm.ini")); err == nil {
+		// A folder that may not be looked into is one: who may not see it must not take it for absent.
+		if _, err := os.Stat(filepath.Join(dir, e.Name(), "qm.ini")); err == nil || errors.Is(err, fs.ErrPermission) {
 			names = append(names, name)
 		}
 	}

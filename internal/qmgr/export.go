@@ -14,6 +14,66 @@ import (
 type ExportOptions struct {
 	All    bool // every attribute, and the SYSTEM objects
 	MQOnly bool // leave out what only qmgrd has (flows); there is nothing of it yet
+	// Export chooses records: object, sub, chlauth, authrec, policy; "" and all are everything.
+	Export string
+	// Type chooses objects as dmpmqcfg -t names their types; "" and all are every type.
+	Type string
+	// Name is the objects', topics' and profiles' name, which may end in an asterisk; "" is all.
+	Name string
+	// Format is mqsc (also ""), 1line or setmqaut (authority records alone).
+	Format string
+}
+
+// exportTypes are the object types of Type.
+var exportTypes = map[string][]Class{"": exportOrder, "all": exportOrder, "authinfo": {ClassAuthinfo}, "channel": {ClassChannel},
+	"clntconn": {ClassClntconn}, "comminfo": {ClassComminfo}, "lstr": {ClassListener}, "listener": {ClassListener},
+	"namelist": {ClassNamelist}, "process": {ClassProcess}, "queue": {ClassQueue}, "qmgr": {ClassQmgr}, "srvc": {ClassService},
+	"service": {ClassService}, "topic": {ClassTopic}, "sub": {ClassSub}, "cfstruct": {ClassCFStruct}}
+
+// Check reports what is wrong with options that somebody typed.
+func (o *ExportOptions) Check() error {
+	if !hasWord(strings.Fields("object sub chlauth authrec policy all"), o.Export) && o.Export != "" {
+		return fmt.Errorf("export %q is not known: use object, sub, chlauth, authrec, policy or all", o.Export)
+	}
+	if exportTypes[o.Type] == nil {
+		return fmt.Errorf("type %q is not known: use all, authinfo, channel, clntconn, comminfo, lstr, namelist, process, "+
+			"queue, qmgr, srvc or topic", o.Type)
+	}
+	if !hasWord(strings.Fields("mqsc 1line setmqaut"), o.Format) && o.Format != "" {
+		return fmt.Errorf("format %q is not known: use mqsc, 1line or setmqaut", o.Format)
+	}
+	if i := strings.IndexByte(o.Name, '*'); i >= 0 && i < len(o.Name)-1 {
+		return fmt.Errorf("name %q: an asterisk may be the last character only", o.Name)
+	}
+	return nil
+}
+
+// exports reports whether records of a word of Export are wanted.
+func (o *ExportOptions) exports(word string) bool {
+	return o.Export == "" || o.Export == "all" || o.Export == word
+}
+
+// named applies Name.
+func (o *ExportOptions) named(name string) bool { return o.Name == "" || generic(o.Name, name) }
+
+// wants reports whether objects of a class are wanted.
+func (o *ExportOptions) wants(c Class) bool {
+	word := "object"
+	if c == ClassSub {
+		word = "sub"
+	}
+	if !o.exports(word) || c == ClassQmgr && o.Name != "" && o.Type != "qmgr" {
+		return false
+	}
+	if o.Type == "" || o.Type == "all" {
+		return true
+	}
+	for _, t := range exportTypes[o.Type] {
+		if t == c {
+			return true
+		}
+	}
+	return false
 }
 
 // exportOrder has what is named before what names it.
@@ -28,19 +88,39 @@ func (m *Manager) Export(w io.Writer, o ExportOptions) error {
 	if err := e.collectDefaults(); err != nil {
 		return err
 	}
+	if o.Format == "setmqaut" {
+		e.authrecs()
+		return e.flush()
+	}
 	e.comment("qmgrd export of queue manager " + m.opt.Name)
-	e.qmgr()
+	if o.wants(ClassQmgr) {
+		e.qmgr()
+	}
 	for _, templates := range []bool{true, false} { // what a DEFINE starts from stands before it
 		for _, c := range exportOrder {
+			if !o.wants(c) {
+				continue
+			}
 			for _, ob := range m.list("*", c) {
+				if !o.named(ob.Name) {
+					continue
+				}
 				if d := ob.Def(); d != nil && systemDefault(d) == templates {
 					e.object(ob, d)
 				}
 			}
 		}
 	}
-	e.chlauth()
-	e.authrecs()
+	if o.exports("chlauth") && (o.Type == "" || o.Type == "all") {
+		e.chlauth()
+	}
+	if o.exports("authrec") {
+		e.authrecs()
+	}
+	return e.flush()
+}
+
+func (e *exporter) flush() error {
 	if e.err != nil {
 		return e.err
 	}
@@ -131,6 +211,7 @@ func requiredOf(k attr.Kind) map[string]bool {
 }
 
 func (e *exporter) write(k attr.Kind, name string, items []attr.Item, o mqsc.FormatOptions) {
+	o.OneLine = e.o.Format == "1line"
 	if e.err == nil {
 		e.err = mqsc.FormatDefine(e.w, k, name, items, o)
 	}
@@ -241,6 +322,9 @@ func (e *exporter) chlauth() {
 	for _, o := range e.m.list("*", ClassChlauth) {
 		d := o.Def()
 		have[o.Name] = true
+		if !e.o.named(d.Get("CHLAUTH")) {
+			continue
+		}
 		if sys := e.defaultChlauth(o.Name); sys != nil && !e.o.All && sameDefinition(d, sys) {
 			continue
 		}
@@ -260,7 +344,7 @@ func (e *exporter) chlauth() {
 			continue
 		}
 		d, err := systemChlauth(s)
-		if err != nil || have[d.Name] {
+		if err != nil || have[d.Name] || !e.o.named(s.Name) {
 			continue
 		}
 		items := []attr.Item{e.word(d, "TYPE", d.Get("TYPE"))}
@@ -297,7 +381,11 @@ func (e *exporter) defaultChlauth(name string) *Def {
 func (e *exporter) authrecs() {
 	for _, o := range e.m.list("*", ClassAuthrec) {
 		d := o.Def()
-		if !e.o.All && e.isDefaultAuthrec(d) {
+		if !e.o.All && e.isDefaultAuthrec(d) || !e.o.named(d.Get("PROFILE")) || !e.ofType(d.Get("OBJTYPE")) {
+			continue
+		}
+		if e.o.Format == "setmqaut" {
+			e.setmqaut(d)
 			continue
 		}
 		var items []attr.Item
@@ -307,6 +395,38 @@ func (e *exporter) authrecs() {
 		items = append(items, e.word(d, "OBJTYPE", d.Get("OBJTYPE")), e.word(d, d.Get("ENTTYPE"), d.Get("ENTITY")),
 			e.word(d, "AUTHADD", d.Get("AUTHLIST")))
 		e.write("AUTHREC", "", items, mqsc.FormatOptions{Verb: "SET"})
+	}
+}
+
+// ofType applies Type to an authority record.
+func (e *exporter) ofType(objType string) bool {
+	if e.o.Type == "" || e.o.Type == "all" {
+		return true
+	}
+	for _, c := range exportTypes[e.o.Type] {
+		if string(c) == objType {
+			return true
+		}
+	}
+	return false
+}
+
+// setmqaut writes a record as the command that makes it.
+func (e *exporter) setmqaut(d *Def) {
+	line := "setmqaut -m '" + e.m.opt.Name + "'"
+	if p := d.Get("PROFILE"); p != selfProfile {
+		line += " -n '" + p + "'"
+	}
+	flag := " -g '"
+	if d.Get("ENTTYPE") == "PRINCIPAL" {
+		flag = " -p '"
+	}
+	line += " -t " + strings.ToLower(d.Get("OBJTYPE")) + flag + d.Get("ENTITY") + "'"
+	for _, a := range items(d.Get("AUTHLIST")) {
+		line += " +" + strings.ToLower(a)
+	}
+	if e.err == nil {
+		_, e.err = fmt.Fprintln(e.w, line)
 	}
 }
 

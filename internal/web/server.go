@@ -40,6 +40,7 @@ type Status struct {
 	Socket    string     `json:"socket"`
 	Listeners []Listener `json:"listeners"`
 	HTTP      string     `json:"http"`
+	Warnings  []string   `json:"warnings,omitempty"` // what should run and does not
 }
 
 // Listener is a bound port.

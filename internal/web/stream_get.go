@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
-	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
 // postGet gets or browses messages until none is there, or count have been sent. Messages are got under syncpoint and
@@ -145,7 +144,7 @@ func (s *Server) getExport(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	return s.opt.Manager.Export(out, qmgr.ExportOptions{All: all, MQOnly: mqOnly})
+	return s.export(out, exportOptions(q, all, mqOnly))
 }
 
 func flag(v string) (bool, error) {
