@@ -95,7 +95,7 @@ func (t Text) Append(dst []byte, s string) []byte {
 		}
 		return dst
 	}
-	if t.cm == nil {
+	if t.cm == nil || ascii(s) && !t.EBCDIC() {
 		return append(dst, s...)
 	}
 	for _, r := range s {
@@ -125,13 +125,17 @@ func (t Text) field(b []byte) string {
 			break
 		}
 	}
-	for len(b) > 0 && b[len(b)-1] == t.Blank() {
+	blank := t.Blank()
+	for len(b) > 0 && b[len(b)-1] == blank {
 		b = b[:len(b)-1]
+	}
+	if len(b) == 0 {
+		return ""
 	}
 	return t.Decode(b)
 }
 
-// appendField writes s blank padded in n bytes, cut between characters when it is too long.
+// AppendField writes s blank padded in n bytes, cut between characters when it is too long.
 func (t Text) AppendField(dst []byte, s string, n int) []byte {
 	at := len(dst)
 	dst = t.Append(dst, s)
@@ -144,15 +148,24 @@ func (t Text) AppendField(dst []byte, s string, n int) []byte {
 		}
 		dst = dst[:cut]
 	}
+	if t.EBCDIC() {
+		for len(dst)-at < n {
+			dst = append(dst, t.Blank())
+		}
+		return dst
+	}
 	for len(dst)-at < n {
-		dst = append(dst, t.Blank())
+		dst = append(dst, blanks[:min(n-(len(dst)-at), len(blanks))]...)
 	}
 	return dst
 }
 
-func ascii(b []byte) bool {
-	for _, c := range b {
-		if c >= 0x80 {
+// blanks are the padding of a field.
+const blanks = "                                                                "
+
+func ascii[T string | []byte](b T) bool {
+	for i := range len(b) {
+		if b[i] >= 0x80 {
 			return false
 		}
 	}
