@@ -10,10 +10,14 @@ import (
 
 // Escape commands are MQSC in PCF, and so are their answers: each response holds the lines of one message of runmqsc.
 
-// escaped sends the answer to an Escape command.
+// escaped sends the answer to an Escape command. Its responses bear the number of the command in the text where that has
+// one, and the outcome of it, so that nobody has to read the text to know.
 func (q *Request) escaped(r *attr.Reply, seq *int32, send func(mqi.CFMsg) bool) {
 	line := func(text string) bool {
 		m := q.response(*seq)
+		if s := q.Command.Spec; s != nil && s.PCFNum != 0 {
+			m.Command = s.PCFNum
+		}
 		m.Params = []mqi.CFParam{mqi.CFInt(mqi.MQIACF_ESCAPE_TYPE, mqi.MQET_MQSC), mqi.CFString(mqi.MQCACF_ESCAPE_TEXT, text)}
 		m.CompCode, m.Reason = mqi.CC(r.CC), mqi.RC(r.RC)
 		return send(m)

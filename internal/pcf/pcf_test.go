@@ -435,7 +435,7 @@ func TestResponses(t *testing.T) {
 		{"failed", command(mqi.MQCMD_CLEAR_Q, qname("A")), &attr.Reply{CC: 2, RC: 2085}, []string{"2/2085"}},
 		{"failed without a code", command(mqi.MQCMD_CLEAR_Q, qname("A")), &attr.Reply{CC: 2}, []string{"2/3008"}},
 		{"failed behind objects", inquire, &attr.Reply{CC: 2, RC: 2101, Rows: rowsOf(queue("Q1", "QLOCAL", "3"))},
-			[]string{"0/0 2016=Q1 20=[1] 3=[3]", "2/2101"}},
+			[]string{"0/0 2016=Q1 20=[1] 3=[3]", "2/2101", "2/3008"}},
 		{"lists, flags, dates", command(mqi.MQCMD_INQUIRE_NAMELIST, str(mqi.MQCA_NAMELIST_NAME, "*")),
 			&attr.Reply{Rows: rowsOf(attr.Row{Items: []attr.Item{item(t, "NAMELIST", "NAMES", "A"+attr.ListSep+"B"),
 				item(t, "NAMELIST", "ALTDATE", "2026-01-02"), item(t, "QLOCAL", "TRIGGER", "NO"), {Key: "ODD", Val: "x"}}})},
@@ -485,8 +485,17 @@ func TestEscape(t *testing.T) {
 	m := command(mqi.MQCMD_ESCAPE, num(mqi.MQIACF_ESCAPE_TYPE, mqi.MQET_MQSC), str(mqi.MQCACF_ESCAPE_TEXT, "DISPLAY QLOCAL(A) CURDEPTH"))
 	row := attr.Row{ID: "AMQ8409I", Items: []attr.Item{item(t, "QLOCAL", "QUEUE", "A"), item(t, "QLOCAL", "CURDEPTH", "3")}}
 	got := answers(t, m, &attr.Reply{Rows: rowsOf(row)})
-	if len(got) != 1 || !strings.Contains(got[0].Find(mqi.MQCACF_ESCAPE_TEXT).Text(), "CURDEPTH(3)") || got[0].Command != mqi.MQCMD_ESCAPE {
+	if len(got) != 1 || !strings.Contains(got[0].Find(mqi.MQCACF_ESCAPE_TEXT).Text(), "CURDEPTH(3)") || got[0].Command != mqi.MQCMD_INQUIRE_Q {
 		t.Errorf("%+v", got)
+	}
+	msg := attr.Message{ID: "AMQ8147E", Inserts: []string{"A"}}
+	got = answers(t, m, &attr.Reply{CC: 2, RC: 2085, Msgs: []attr.Message{msg}})
+	if len(got) != 1 || got[0].CompCode != mqi.CCFailed || got[0].Reason != 2085 {
+		t.Errorf("one line of failure: %+v", got)
+	}
+	got = answers(t, m, &attr.Reply{CC: 2, RC: 2085, Msgs: []attr.Message{msg, msg}})
+	if len(got) != 3 || got[1].Reason != 2085 || got[2].Reason != mqi.MQRCCF_COMMAND_FAILED || got[2].CompCode != mqi.CCFailed {
+		t.Errorf("two lines of failure: %+v", got)
 	}
 	bad := command(mqi.MQCMD_ESCAPE, num(mqi.MQIACF_ESCAPE_TYPE, mqi.MQET_MQSC), str(mqi.MQCACF_ESCAPE_TEXT, "DEFINE NOTHING"))
 	_, err := FromPCF(bad, nil)

@@ -62,12 +62,21 @@ func (q *Request) Responses(r *attr.Reply, yield func(mqi.CFMsg) bool) {
 			}
 		}
 	}
-	if waiting == nil || r.CC != 0 {
+	said := waiting != nil // objects, or the lines of an Escape command: its outcome is in them
+	if !said || r.CC != 0 && !q.escape {
 		m := q.response(seq)
 		m.CompCode, m.Reason = mqi.CC(r.CC), mqi.RC(r.RC)
 		if r.Failed() && r.RC == 0 {
 			m.Reason = mqi.MQRCCF_COMMAND_FAILED
 		}
+		if !send(m) {
+			return
+		}
+	}
+	if said && r.Failed() && seq > 2 {
+		// What failed in more than one message ends with a summary: by it the vendor's classes tell.
+		m := q.response(seq)
+		m.CompCode, m.Reason = mqi.CCFailed, mqi.MQRCCF_COMMAND_FAILED
 		if !send(m) {
 			return
 		}

@@ -211,12 +211,12 @@ func TestServerRunsCommands(t *testing.T) {
 	r.one(mqi.MQRCCF_OBJECT_ALREADY_EXISTS, command(mqi.MQCMD_CREATE_Q, qname("A.Q"), local))
 	r.one(0, command(mqi.MQCMD_CHANGE_Q, qname("A.Q"), local, str(mqi.MQCA_Q_DESC, "changed")))
 	r.one(0, command(mqi.MQCMD_CREATE_Q, qname("B.Q"), local))
-	got, mds := r.ask(command(mqi.MQCMD_INQUIRE_Q, qname("*.Q"), local,
+	got, _ := r.ask(command(mqi.MQCMD_INQUIRE_Q, qname("*.Q"), local,
 		list(mqi.MQIACF_Q_ATTRS, mqi.MQIA_MAX_Q_DEPTH, mqi.MQCA_Q_DESC)))
 	if len(got) != 1 || got[0].Reason == 0 {
 		t.Fatalf("a name that begins with * fits nothing: %+v", got)
 	}
-	got, mds = r.ask(command(mqi.MQCMD_INQUIRE_Q, qname("A.*"), local, list(mqi.MQIACF_Q_ATTRS, mqi.MQIA_MAX_Q_DEPTH, mqi.MQCA_Q_DESC)))
+	got, mds := r.ask(command(mqi.MQCMD_INQUIRE_Q, qname("A.*"), local, list(mqi.MQIACF_Q_ATTRS, mqi.MQIA_MAX_Q_DEPTH, mqi.MQCA_Q_DESC)))
 	if len(got) != 1 || got[0].Find(mqi.MQIA_MAX_Q_DEPTH).Int() != 77 ||
 		strings.TrimSpace(got[0].Find(mqi.MQCA_Q_DESC).Text()) != "changed" || got[0].Find(mqi.MQIA_INHIBIT_GET) != nil {
 		t.Fatalf("only what was asked for: %+v", got)
@@ -271,10 +271,11 @@ func TestServerRunsEscapes(t *testing.T) {
 		return command(mqi.MQCMD_ESCAPE, num(mqi.MQIACF_ESCAPE_TYPE, mqi.MQET_MQSC), str(mqi.MQCACF_ESCAPE_TEXT, text))
 	}
 	text := func(m mqi.CFMsg) string { return m.Find(mqi.MQCACF_ESCAPE_TEXT).Text() }
-	if got := text(r.one(0, escape("DEFINE QLOCAL(E.Q) DESCR('by escape')"))); !strings.Contains(got, "AMQ8006I") {
-		t.Errorf("defined: %q", got)
+	got, _ := r.ask(escape("DEFINE QLOCAL(E.Q) DESCR('by escape')"))
+	if len(got) != 1 || got[0].CompCode != mqi.CCOK || got[0].Command != mqi.MQCMD_CREATE_Q || !strings.Contains(text(got[0]), "AMQ8006I") {
+		t.Errorf("defined: %+v", got)
 	}
-	got, _ := r.ask(escape("DIS QL(E.*) DESCR"))
+	got, _ = r.ask(escape("DIS QL(E.*) DESCR"))
 	if len(got) != 1 || !strings.Contains(text(got[0]), "QUEUE(E.Q)") || !strings.Contains(text(got[0]), "DESCR(by escape)") {
 		t.Errorf("shown: %+v", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/fap/engine"
 	"github.com/qmgrd/qmgrd/internal/fap/memory"
 	"github.com/qmgrd/qmgrd/internal/mqsc"
+	"github.com/qmgrd/qmgrd/internal/pcf"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
@@ -59,7 +61,13 @@ func run(args []string) error {
 		if err != nil {
 			return err
 		}
+		var loops sync.WaitGroup
+		defer loops.Wait()
 		defer qm.Stop(context.Background(), store.Immediate)
+		srv := pcf.NewServer(qm, clock.Real(), &log, "root")
+		if err := srv.Start(ctx, func(loop func(context.Context) error) { loops.Go(func() { _ = loop(ctx) }) }); err != nil {
+			return err
+		}
 		b = &engine.Backend{Manager: qm, Start: m.Channel,
 			Identify: func(_ context.Context, r fap.ConnectRequest) (auth.Identity, error) {
 				return auth.Identity{User: r.User, Admin: true, Origin: "channel " + r.Instance.Channel}, nil
