@@ -11,9 +11,10 @@ import (
 
 // Memory behaviour. At rest a small heap is collected at a growth of half, which keeps it small and costs nothing. Under load
 // that would mean a collection every hundred messages, and a third of the processor: then the heap may grow by busyHeap
-// between two collections.
+// between two collections. A large heap, that of deep queues, grows by no more than that either, down to deepGC.
 const (
 	restingGC = 50
+	deepGC    = 25
 	busyHeap  = 32 << 20
 	// busyInterval between two collections is one of a manager under load; the runtime's own are two minutes apart.
 	busyInterval = time.Second
@@ -56,8 +57,9 @@ func (p *pacer) next(live int64) int {
 	now := p.clk.Now()
 	busy := now.Sub(p.last) < busyInterval && now.Sub(p.started) > startUp
 	p.last = now
+	percent := max(deepGC, int(busyHeap*100/max(live, 1<<20)))
 	if !busy {
-		return restingGC
+		return min(restingGC, percent)
 	}
-	return int(max(restingGC, busyHeap*100/max(live, 1<<20)))
+	return percent
 }

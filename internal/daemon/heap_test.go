@@ -7,7 +7,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/clock"
 )
 
-// A busy small heap may grow by a fixed size between collections; a large one, a resting one and one that starts grow by half.
+// A busy heap may grow by a fixed size between collections, a resting one and one that starts by half at most.
 func TestPacer(t *testing.T) {
 	clk := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	p := &pacer{clk: clk, started: clk.Now()}
@@ -20,9 +20,11 @@ func TestPacer(t *testing.T) {
 		{3 * time.Second, 4 << 20, restingGC},       // first after the start
 		{10 * time.Millisecond, 4 << 20, 800},
 		{300 * time.Millisecond, 16 << 20, 200},
-		{300 * time.Millisecond, 100 << 20, restingGC},
+		{300 * time.Millisecond, 100 << 20, 32},
+		{300 * time.Millisecond, 1000 << 20, deepGC},
 		{300 * time.Millisecond, 0, 3200},
 		{2 * time.Minute, 4 << 20, restingGC},
+		{2 * time.Minute, 100 << 20, 32},
 	} {
 		clk.Advance(s.after)
 		if got := p.next(s.live); got != s.want {
