@@ -38,6 +38,9 @@ var programs = map[string]program{
 	"chkmqhealthy": {(*env).chkmqhealthy},
 	"runmqtrm":     {(*env).runmqtrm},
 	"runmqdlq":     {(*env).runmqdlq},
+	"strmqcsv":     {(*env).strmqcsv},
+	"endmqcsv":     {(*env).endmqcsv},
+	"dspmqcsv":     {(*env).dspmqcsv},
 }
 
 func (e *env) linksCmd() *cobra.Command {

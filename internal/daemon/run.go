@@ -40,6 +40,7 @@ type daemon struct {
 	clients   *clients
 	keys      *keys
 	services  *services
+	commands  *commandServer
 	store     store.Store
 	qm        *qmgr.Manager
 	web       *web.Server
@@ -141,6 +142,7 @@ func (d *daemon) start(ctx context.Context) error {
 	if err := d.runScripts(ctx); err != nil {
 		return err
 	}
+	d.startCommandServer(ctx)
 	return d.openDoors()
 }
 
@@ -208,7 +210,7 @@ func (d *daemon) webOptions(loopbackAdmin bool) web.Options {
 	return web.Options{Manager: d.qm, Store: d.store, Name: d.opt.Name, Clock: d.clk, Log: d.log,
 		Admins: web.Admins{UID: os.Getuid(), Group: d.cfg.AdminGroup},
 		Status: d.statusNow,
-		Stop:   func(m store.StopMode) { d.request(StopRequest{Mode: m, Why: "a command"}) }, LoopbackAdmin: loopbackAdmin}
+		Stop:   func(m store.StopMode) { d.request(StopRequest{Mode: m, Why: "a command"}) }, Commands: d.commands, LoopbackAdmin: loopbackAdmin}
 }
 
 // statusNow is what status shows.

@@ -59,6 +59,8 @@ type Options struct {
 	Admins  Admins
 	Status  func() Status
 	Stop    func(store.StopMode)
+	// Commands is the command server; nil where there is none.
+	Commands CommandServer
 	// LoopbackAdmin gives requests over TCP the rights of the manager's own user (--http-insecure).
 	LoopbackAdmin bool
 }
@@ -149,6 +151,9 @@ func (s *Server) routes() http.Handler {
 	handle("GET /metrics", s.admin(s.getMetrics))
 	handle("GET /qmgrd/status", s.admin(s.getStatus))
 	handle("POST /qmgrd/stop", s.admin(meant(s.postStop)))
+	handle("GET /qmgrd/top", s.admin(s.getTop))
+	handle("GET /qmgrd/cmdserv", s.admin(s.getCommandServer))
+	handle("POST /qmgrd/cmdserv", s.admin(meant(s.postCommandServer)))
 	handle("GET /qmgrd/export", s.admin(s.getExport))
 	handle("POST /qmgrd/put", meant(s.postPut))
 	handle("POST /qmgrd/get", meant(s.postGet))
