@@ -30,19 +30,19 @@ type flags struct {
 	qmgr    string
 }
 
-const usage = `Usage: runmqsc [-e] [-v] [-w seconds [-x] [-m qmgr]] [-u user] [-f file] [-p prompt]
-               [--json] [--data dir] [queue manager]
+const usage = `Usage: runmqsc [-e] [-v] [-w seconds] [-u user] [-f file] [-p prompt] [--json]
+               [--data dir] [queue manager]
   -e          do not copy the commands into the report
   -v          check the commands, run nothing; needs no queue manager
   -w seconds  give up when no reply comes for so long
-  -m qmgr     with -w: local queue manager to go through
-  -x          with -w: the target runs on z/OS
-  -u user     user id; the password is asked for, or is the first line of the input
+  -u user     user id; the password is asked for, or is the first line of the input.
+              Both are checked as CHCKLOCL of the CONNAUTH object says
   -f file     read commands from a file
   -p prompt   prompt of the terminal, also MQPROMPT; +QMNAME+ stands for the name
-  -c, -n      client connections and client channel tables
   --json      one JSON object a line for each command
   --data dir  data directory, also QMGRD_DATA
+Without a name: QMGRD_QM, the default queue manager (crtmqm -q), or the only one there is.
+Not built, and refused: -c, -n, -x, and -m with the name of another queue manager.
 `
 
 // parseFlags reads the arguments.
@@ -171,8 +171,6 @@ func (f *flags) check() error {
 	switch {
 	case f.gateway != "" && f.wait == 0:
 		return errors.New("-m needs -w")
-	case f.zos && f.wait == 0:
-		return errors.New("-x needs -w")
 	case f.client && f.wait != 0:
 		return errors.New("-c and -w exclude each other")
 	}

@@ -310,12 +310,12 @@ func TestFlags(t *testing.T) {
 	if err != nil || !cmp.Equal(f, want, cmp.AllowUnexported(flags{})) {
 		t.Errorf("%v %+v", err, f)
 	}
-	for _, bad := range [][]string{{"-w"}, {"-w", "0"}, {"-w", "1000000"}, {"-q"}, {"--nope"}, {"A", "B"}, {"-m", "X"}, {"-x"}, {"-c", "-w", "1"}, {"--json=1"}, {"--data"}} {
+	for _, bad := range [][]string{{"-w"}, {"-w", "0"}, {"-w", "1000000"}, {"-q"}, {"--nope"}, {"A", "B"}, {"-m", "X"}, {"-c", "-w", "1"}, {"--json=1"}, {"--data"}} {
 		if code, _, e := call("", bad...); code != 20 || !strings.Contains(e, "Usage") {
 			t.Errorf("%v: exit %d %s", bad, code, e)
 		}
 	}
-	for _, later := range [][]string{{"-c", "QM1"}, {"-n"}, {"-x", "-w", "5", "QM1"}, {"-w", "5", "-m", "QM1", "QM2"}} {
+	for _, later := range [][]string{{"-c", "QM1"}, {"-n"}, {"-x", "QM1"}, {"-x", "-w", "5", "QM1"}, {"-w", "5", "-m", "QM1", "QM2"}} {
 		if code, out, e := call("", later...); code != 20 || out != "" || !strings.Contains(e, "not built yet") {
 			t.Errorf("%v: exit %d %s%s", later, code, out, e)
 		}

@@ -231,7 +231,7 @@ func (c *completer) Do(line []rune, pos int) ([][]rune, int) {
 		}
 		if r := []rune(w); len(r) >= n {
 			tail := r[n:]
-			if got.Names == "" && !strings.HasSuffix(w, "(") {
+			if got.Names == "" && !strings.HasSuffix(w, "(") && !strings.HasSuffix(w, " ") {
 				tail = append(tail, ' ')
 			}
 			out = append(out, tail)
@@ -256,6 +256,7 @@ func openTerminal(in io.Reader, out io.Writer, s *session) (lineReader, bool) {
 	t := &terminal{}
 	cfg := &readline.Config{Prompt: s.prompt(), HistoryFile: historyFile(), DisableAutoSaveHistory: true,
 		InterruptPrompt: "^C", EOFPrompt: "", HistoryLimit: 1000,
+		FuncGetWidth: screenWidth,
 		AutoComplete: &completer{s: s, pending: func() string { return t.pending }}}
 	rl, err := readline.NewEx(cfg)
 	if err != nil {
@@ -263,6 +264,14 @@ func openTerminal(in io.Reader, out io.Writer, s *session) (lineReader, bool) {
 	}
 	t.rl = rl
 	return t, true
+}
+
+// screenWidth is the terminal's width; one that says 0, as a pseudo-terminal does that nobody gave a size, has 80.
+func screenWidth() int {
+	if w := readline.GetScreenWidth(); w > 0 {
+		return w
+	}
+	return 80
 }
 
 // historyFile is where commands are kept between sessions, "" when there is no place for it.
@@ -275,11 +284,11 @@ func historyFile() string {
 		}
 		dir = filepath.Join(home, ".local", "state")
 	}
-	dir = filepath.Join(dir, "qmgrd")
+	dir = filepath.Join(dir, "runmqsc") // not qmgrd: that is a data directory
 	if os.MkdirAll(dir, 0o700) != nil {
 		return ""
 	}
-	name := filepath.Join(dir, "runmqsc_history")
+	name := filepath.Join(dir, "history")
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) // readline would make it for all to read
 	if err != nil {
 		return ""

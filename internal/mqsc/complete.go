@@ -63,6 +63,9 @@ func Complete(text string) Completion {
 	if inside == "" {
 		return fit(c.openWords())
 	}
+	if verb == "DISPLAY" && upper(inside) == "WHERE" {
+		return fit(c.whereWords(text, prefix))
+	}
 	k, ok := c.lookup(upper(inside))
 	if !ok || k.row == nil {
 		return out
@@ -82,6 +85,38 @@ func Complete(text string) Completion {
 		}
 	}
 	return fit(vals)
+}
+
+// whereWords lists what may come next inside the brackets of WHERE: an attribute, an operator, or a word that the attribute
+// takes.
+func (c *checker) whereWords(text, prefix string) []string {
+	done := text[:len(text)-len(prefix)]
+	f := strings.Fields(done[strings.LastIndexByte(done, '(')+1:])
+	if len(f) == 0 {
+		var out []string
+		for _, w := range c.words() {
+			if k, ok := c.lookup(w); ok && k.row != nil && k.row.Name == w && k.row.Display == attr.Yes {
+				out = append(out, w+" ")
+			}
+		}
+		return out
+	}
+	k, ok := c.lookup(upper(f[0]))
+	if !ok || k.row == nil {
+		return nil
+	}
+	var out []string
+	switch len(f) {
+	case 1:
+		for _, o := range opsOf(k.row) {
+			out = append(out, o+" ")
+		}
+	case 2:
+		for i := range k.row.Enum {
+			out = append(out, k.row.Enum[i].Word+")")
+		}
+	}
+	return out
 }
 
 // openObjects lists a verb's objects, with a bracket where a name must follow.

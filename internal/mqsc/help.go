@@ -12,9 +12,12 @@ import (
 const listID = "AMQ8426I" // lists of valid words
 const formID = "AMQ8427I" // valid syntax of a command
 
-// helpFor answers a command that begins with a question mark.
+// helpFor answers a command that begins with a question mark, or with the word HELP, which is no verb.
 func helpFor(s *Source) (string, bool) {
 	rest, ok := strings.CutPrefix(s.Text, "?")
+	if word, after, _ := strings.Cut(s.Text, " "); !ok && upper(word) == "HELP" {
+		rest, ok = after, true
+	}
 	if !ok || s.Over {
 		return "", false
 	}

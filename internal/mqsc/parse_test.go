@@ -203,6 +203,9 @@ func TestComplete(t *testing.T) {
 		"DEF CHL(A) CHLTYPE(SVRCONN) SHAREC":   {Prefix: "SHAREC", Words: []string{"SHARECNV("}},
 		"DEF CHL(A) CHLTYPE(SVRCONN) XMI":      {Prefix: "XMI"},
 		"DEF QL(A) LIKE(B":                     {Prefix: "B", Names: "QLOCAL"},
+		"DIS QL(*) WHERE(CURD":                 {Prefix: "CURD", Words: []string{"CURDEPTH "}},
+		"DIS QL(*) WHERE(curdepth G":           {Prefix: "G", Words: []string{"GT ", "GE "}},
+		"DIS QL(*) WHERE(NPMCLASS EQ ":         {Words: []string{"NORMAL)", "HIGH)"}},
 		"NOPE X":                               {Prefix: "X"},
 	} {
 		got := Complete(in)
@@ -237,5 +240,19 @@ func TestWellFormed(t *testing.T) {
 		if _, err := ParseCommand(text); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// HELP is the question mark in a word.
+func TestHelpWord(t *testing.T) {
+	for _, pair := range [][2]string{{"HELP", "?"}, {"help define", "? define"}, {"Help DIS QL", "?DIS QL"}} {
+		a, okA := helpFor(&Source{Text: pair[0]})
+		b, okB := helpFor(&Source{Text: pair[1]})
+		if !okA || !okB || a != b || a == "" {
+			t.Errorf("%s: %v %q, %s: %v %q", pair[0], okA, a, pair[1], okB, b)
+		}
+	}
+	if _, ok := helpFor(&Source{Text: "HELPME"}); ok {
+		t.Error("HELPME is not HELP")
 	}
 }

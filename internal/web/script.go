@@ -45,8 +45,7 @@ func (s *Server) postMQSC(w http.ResponseWriter, r *http.Request) error {
 	case "application/json":
 		return s.runJSON(w, r)
 	}
-	return refuse("MQWB0105E", "content type %s is not taken here: use application/json, text/plain or "+
-		"multipart/form-data", typ)
+	return refuse("MQWB0114E", "content type %s is not taken here", clip(typ))
 }
 
 // runScript runs a script as it arrives and sends its report as it comes to be.

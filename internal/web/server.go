@@ -161,8 +161,8 @@ func (s *Server) routes() http.Handler {
 	handle("POST /qmgrd/undeliverable", s.admin(meant(s.postUndeliverable)))
 	handle("POST /qmgrd/publish", meant(s.postPublish))
 	handle("POST /qmgrd/subscribe", meant(s.postSubscribe))
-	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
-		return refuse("MQWB0107E", "nothing answers %s %s", r.Method, r.URL.Path)
+	handle("/", func(w http.ResponseWriter, r *http.Request) error {
+		return nowhere(mux, w, r)
 	})
 	return mux
 }
