@@ -66,18 +66,30 @@ bench-servers:
 	@[ -x $(BIN)/servers/nats-server ] || GOBIN=$(CURDIR)/$(BIN)/servers $(GO) install github.com/nats-io/nats-server/v2@v2.15.2
 	@for s in etcd mochi; do [ -x $(BIN)/servers/$$s ] || (cd bench/servers/$$s && $(GO) build -o ../../../$(BIN)/servers/$$s .); done
 
-# FUZZTIME for each target.
-FUZZTIME ?= 20s
-fuzz:
-	@set -e; for p in $$($(GO) list ./internal/... ./cmd/...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-	    echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; done; done
+# The proof suite (docs/robustness.md). The same code runs a share in `make test`, the numbers of the continuous
+# integration in `make crash`, and the large ones in `make release-check`. QMGRD_SEED repeats a run, QMGRD_SCALE is a
+# percentage of the budget.
+PROOF := $(GO) test -count 1 -v ./internal/crashtest
 
-# kill -9 at random moments. CRASH_ROUNDS, and CRASH_SEED to repeat a run.
+# FUZZ_BUDGET is in seconds, for all targets together.
+FUZZ_BUDGET ?= 440
+fuzz:
+	GO=$(GO) testdata/crash/fuzz.sh $(FUZZ_BUDGET)
+
+# CRASH_ROUNDS are of kill -9 through the programs, CRASH_SEED repeats them.
 CRASH_ROUNDS ?= 250
 crash: build
+	QMGRD_BUDGET=crash $(PROOF) -timeout 90m
 	QMGRD_CRASH_ROUNDS=$(CRASH_ROUNDS) QMGRD_CRASH_SEED=$(CRASH_SEED) \
 	  $(GO) test -count 1 -timeout 60m -v -run 'TestCrash' ./cmd/qmgrd
+	GO=$(GO) testdata/crash/fuzz.sh 600
+
+# Days: T-KILL 10,000 loops, T-POWER all sequences and 2,000,000 images, 80 hours of fuzzing.
+release-check: build
+	QMGRD_BUDGET=release $(PROOF) -timeout 96h
+	QMGRD_CRASH_ROUNDS=2000 $(GO) test -count 1 -timeout 12h -v -run 'TestCrash' ./cmd/qmgrd
+	QMGRD_LONG_TESTS=1 $(GO) test -count 1 -timeout 12h ./internal/store/... ./internal/qmgr/...
+	GO=$(GO) testdata/crash/fuzz.sh 288000
 
 e2e:
 	e2e/run

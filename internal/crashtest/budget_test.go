@@ -3,6 +3,7 @@ package crashtest
 import (
 	"bufio"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -117,7 +118,22 @@ func keepArtefacts(t testing.TB, dir string) {
 		to = os.TempDir()
 	}
 	to = filepath.Join(to, fmt.Sprintf("qmgrd-%s-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid()))
-	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		switch target := filepath.Join(to, strings.TrimPrefix(p, dir)); {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.MkdirAll(target, 0o700)
+		case d.Type().IsRegular(): // not the socket
+			b, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(target, b, 0o600)
+		}
+		return nil
+	})
+	if err != nil {
 		t.Logf("keep %s: %v", dir, err)
 		return
 	}

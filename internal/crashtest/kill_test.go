@@ -39,6 +39,7 @@ type killRun struct {
 	k     *child
 	l     *ledger
 	where map[string]int
+	last  string        // where the daemon was killed last
 	took  time.Duration // by the last start, until ready
 }
 
@@ -123,7 +124,7 @@ func (r *killRun) once() {
 	r.next()
 	r.verify()
 	for _, e := range r.l.errs {
-		r.t.Errorf("seed %d, loop %d, killed %q %d: %s", r.seed, r.loop, r.k.order.Point, r.k.order.N, e)
+		r.t.Errorf("seed %d, loop %d, killed %s: %s", r.seed, r.loop, r.last, e)
 	}
 }
 
@@ -155,6 +156,7 @@ func (r *killRun) work() {
 		where = "at random"
 	}
 	r.k.kill()
+	r.last = where
 	r.where[where]++
 	wg.Wait()
 }

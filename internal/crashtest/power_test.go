@@ -118,7 +118,7 @@ const imagesARun = 5
 // Longer random histories, with messages of all sizes, crashed at a random change; several random pictures of each, and
 // of some a second crash in the recovery.
 func TestPowerRandom(t *testing.T) {
-	count := budget{test: 2_000, crash: 20_000, release: 2_000_000}.of(t)
+	count := budget{test: 4_000, crash: 20_000, release: 2_000_000}.of(t)
 	for _, seed := range seeds(t, "power-random") {
 		var images, second atomic.Int64
 		pool(t, max(count/imagesARun, 1), func(i int, dir string) error {

@@ -38,9 +38,11 @@ type world struct {
 	h  map[string]qmgr.Handle // queues that are open
 }
 
-func openWorld(fsys vfs.FS, dir string) (*world, error) {
+func openWorld(fsys vfs.FS, dir string) (*world, error) { return openWorldWith(fsys, dir, 64<<10) }
+
+func openWorldWith(fsys vfs.FS, dir string, segment int64) (*world, error) {
 	clk := clock.NewFake(time.Date(2026, 5, 14, 14, 38, 28, 0, time.UTC))
-	st, err := store.Open(store.Options{Dir: dir, FS: fsys, SegmentSize: 64 << 10, JoinDelay: -1, LogSegments: 8, Clock: clk})
+	st, err := store.Open(store.Options{Dir: dir, FS: fsys, SegmentSize: segment, JoinDelay: -1, LogSegments: 8, Clock: clk})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,170 @@
+package crashtest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+	"github.com/qmgrd/qmgrd/internal/vfs"
+	"github.com/qmgrd/qmgrd/internal/vfs/errfs"
+)
+
+// Disk full and back (reliability.md §3.3): a disk of 64 MiB is filled by persistent puts until one is refused with a
+// reason; gets and units of gets go on; the manager starts on the full disk; when the messages are gone the room is
+// there again.
+
+const (
+	smallDisk    = 64 << 20
+	smallSegment = 4 << 20
+)
+
+// smallFS is a real small disk where this test may mount one, and otherwise one that is made small.
+func smallFS(t *testing.T) (vfs.FS, string, string) {
+	t.Helper()
+	dir := t.TempDir()
+	if os.Getuid() == 0 {
+		mount := filepath.Join(dir, "disk")
+		must(t, os.Mkdir(mount, 0o700))
+		if err := syscall.Mount("qmgrd-test", mount, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", smallDisk)); err == nil {
+			t.Cleanup(func() { _ = syscall.Unmount(mount, syscall.MNT_DETACH) })
+			return vfs.OS(), filepath.Join(mount, "QM1"), "tmpfs"
+		}
+	}
+	efs := errfs.New(vfs.OS())
+	efs.SetRoom(smallDisk)
+	return efs, filepath.Join(dir, "QM1"), "errfs"
+}
+
+// fullDisk is what must be on Q1, in order.
+type fullDisk struct {
+	fs   vfs.FS
+	dir  string
+	w    *world
+	rnd  *rand.Rand
+	want []string
+	n    int
+}
+
+func (f *fullDisk) start() (err error) {
+	f.w, err = openWorldWith(f.fs, f.dir, smallSegment)
+	return err
+}
+
+func (f *fullDisk) message() string {
+	f.n++
+	id := fmt.Sprint("m", f.n)
+	return id + "|" + filler(id, 512+f.rnd.IntN(64<<10))
+}
+
+// fill puts until the disk is full, and returns how many bytes it took.
+func (f *fullDisk) fill() (total int, err error) {
+	for range 100_000 {
+		s := f.message()
+		err := f.w.put("Q1", s, mqi.MQPMO_NO_SYNCPOINT, true)
+		if err == nil {
+			f.want = append(f.want, s)
+			total += len(s)
+			continue
+		}
+		switch _, rc := mqi.Reason(err); {
+		case f.w.failed():
+			return total, fmt.Errorf("the full disk has ended the store: %w", err)
+		case rc != mqi.MQRC_RESOURCE_PROBLEM && rc != mqi.MQRC_Q_SPACE_NOT_AVAILABLE:
+			return total, fmt.Errorf("a put on a full disk is refused with reason %d: %w", rc, err)
+		}
+		return total, nil
+	}
+	return total, fmt.Errorf("%d bytes, and the disk is not full", total)
+}
+
+// take gets n messages, outside syncpoint or in one unit.
+func (f *fullDisk) take(n int, unit bool) error {
+	h, err := f.w.handle("Q1")
+	if err != nil {
+		return err
+	}
+	options := int32(mqi.MQGMO_NO_SYNCPOINT)
+	if unit {
+		options = mqi.MQGMO_SYNCPOINT
+	}
+	for range n {
+		s, err := f.w.get(h, options)
+		if err != nil {
+			return fmt.Errorf("get on a full disk, %d messages left: %w", len(f.want), err)
+		}
+		if len(f.want) == 0 || s != f.want[0] {
+			return fmt.Errorf("got %q, and %d messages should be there", short(s), len(f.want))
+		}
+		f.want = f.want[1:]
+	}
+	if unit {
+		if err := f.w.c.Commit(bg); err != nil {
+			return fmt.Errorf("commit of gets on a full disk: %w", err)
+		}
+	}
+	return nil
+}
+
+func (f *fullDisk) round(i int) (int, error) {
+	total, err := f.fill()
+	if err != nil {
+		return total, err
+	}
+	if err := f.take(3, false); err != nil {
+		return total, err
+	}
+	if err := f.take(5, true); err != nil {
+		return total, err
+	}
+	if i%2 == 1 { // start again on the disk as full as it gets
+		if _, err := f.fill(); err != nil {
+			return total, err
+		}
+		f.w.end([]store.StopMode{store.Immediate, store.Preempt}[i/2%2])
+		if err := f.start(); err != nil {
+			return total, fmt.Errorf("start on a full disk: %w", err)
+		}
+	}
+	if err := f.take(len(f.want), false); err != nil {
+		return total, err
+	}
+	if err := f.w.st.Checkpoint(bg); err != nil {
+		return total, fmt.Errorf("checkpoint when the queue is empty: %w", err)
+	}
+	return total, nil
+}
+
+func TestDiskFull(t *testing.T) {
+	rounds := budget{test: 4, crash: 20, release: 200}.of(t)
+	for _, seed := range seeds(t, "disk-full") {
+		f := &fullDisk{rnd: random(seed, 0)}
+		var kind string
+		f.fs, f.dir, kind = smallFS(t)
+		must(t, f.start())
+		_, err := f.w.command("DEFINE QLOCAL(Q1) MAXDEPTH(999999)")
+		must(t, err)
+		first, least := 0, 0
+		for i := range rounds {
+			total, err := f.round(i)
+			if err != nil {
+				t.Fatalf("seed %d, round %d: %v", seed, i, err)
+			}
+			if i == 0 {
+				first, least = total, total
+			}
+			least = min(least, total)
+			if total < first/2 {
+				t.Errorf("seed %d, round %d: %d bytes fill the disk that took %d at first: room is not given back", seed, i, total, first)
+			}
+		}
+		f.w.end(store.Immediate)
+		must(t, checkClean(vfs.OS(), f.dir))
+		t.Logf("seed %d: %d rounds on %s of %d MiB; the first took %d MiB of messages, the least %d MiB", seed, rounds, kind,
+			smallDisk>>20, first>>20, least>>20)
+	}
+}

@@ -1,0 +1,30 @@
+#!/bin/bash
+# T-FUZZ: fuzz.sh SECONDS runs every fuzz target of the tree, one after the other, and shares the time between them.
+# An input that fails is written to testdata/fuzz of its package: commit it, and every later test runs it.
+set -u
+total=${1:?usage: fuzz.sh SECONDS}
+go=${GO:-go}
+cd "$(dirname "$0")/../.." || exit 2
+
+mapfile -t targets < <(grep -rho --include='*_test.go' -H '^func Fuzz[A-Za-z0-9_]*' internal cmd mq |
+	sed -E 's#^(.*)/[^/]*_test\.go:func (Fuzz.*)$#\1 \2#' | sort)
+[ "${#targets[@]}" -gt 0 ] || { echo 'fuzz: no targets found' >&2; exit 2; }
+each=$((total / ${#targets[@]}))
+[ "$each" -ge 1 ] || each=1
+echo "fuzz: ${#targets[@]} targets, ${each} s each"
+
+failed=()
+for t in "${targets[@]}"; do
+	pkg=${t% *} name=${t#* }
+	if out=$("$go" test -run '^$' -fuzz "^$name\$" -fuzztime "${each}s" "./$pkg" 2>&1); then
+		echo "fuzz: $pkg $name: $(grep -o 'execs: [0-9]*' <<<"$out" | tail -1), $(grep -o 'new interesting: [0-9]*' <<<"$out" | tail -1)"
+	else
+		failed+=("$pkg $name")
+		printf 'fuzz: %s %s: FAILED\n%s\n' "$pkg" "$name" "$out"
+	fi
+done
+if [ "${#failed[@]}" -gt 0 ]; then
+	printf 'fuzz: failed: %s\n' "${failed[@]}" >&2
+	exit 1
+fi
+echo "fuzz: all ${#targets[@]} passed"
