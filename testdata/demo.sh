@@ -33,6 +33,18 @@ run qmgrd browse QM1 ORDERS.IN --json --count 1
 run qmgrd get QM1 ORDERS --count 1 | tee "$work/got"
 want 'order 1' "$work/got"
 
+say "Publish and subscribe"
+run qmgrd subscribe QM1 'Price/#' --count 2 --wait 20 > "$work/prices" &
+sub=$!
+for _ in $(seq 100); do # publications before the subscription is there would be nobody's
+  runmqsc QM1 <<< "DISPLAY TPSTATUS('Price/#') TYPE(SUB)" | grep -q 'TYPE(SUB)' && break
+  sleep 0.05
+done
+printf '%s\n' 1.20 1.25 | run qmgrd publish QM1 Price/Fruit/Apples
+wait $sub
+cat "$work/prices"
+[ "$(cat "$work/prices")" = $'1.20\n1.25' ] || { echo 'demo: the subscriber has not what was published' >&2; exit 1; }
+
 say "DISPLAY while it runs"
 printf "DISPLAY QLOCAL(ORDERS.IN) CURDEPTH DEFPSIST\nDISPLAY QSTATUS(ORDERS.FAST) CURDEPTH\nDISPLAY CHLAUTH(APP.SVRCONN)\n" |
   run runmqsc QM1 | tee "$work/show"

@@ -30,6 +30,9 @@ var usages = map[string]string{
 	"chkmqready":   "chkmqready [QM]",
 	"chkmqhealthy": "chkmqhealthy [QM]",
 	"runmqtrm":     "runmqtrm [-m QM] [-q QUEUE]",
+	"strmqcsv":     "strmqcsv [QM]",
+	"dspmqcsv":     "dspmqcsv [QM]",
+	"endmqcsv":     "endmqcsv [-c | -i] [QM]",
 	"runmqdlq":     "runmqdlq [QUEUE [QM]] < RULES",
 }
 
