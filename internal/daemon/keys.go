@@ -285,7 +285,10 @@ func (k *keys) readPKCS12(r *keyring, name string) error {
 	for _, c := range chain {
 		pair.Certificate = append(pair.Certificate, c.Raw)
 	}
-	base := filepath.Base(name)
+	base, dir := filepath.Base(name), filepath.Dir(name)
 	r.add(strings.TrimSuffix(base, filepath.Ext(base)), pair)
-	return nil
+	if err := r.trustFile(filepath.Join(dir, "trust.pem")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return r.readTrust(filepath.Join(dir, "trust"))
 }

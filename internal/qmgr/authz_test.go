@@ -540,3 +540,20 @@ func TestChlauthRefusals(t *testing.T) {
 		t.Errorf("%+v %v", id, err) // the channel says so
 	}
 }
+
+// The vendor's clients look for policies of message protection at each open; an application without rights over that queue
+// must not fail for it.
+func TestPolicyQueue(t *testing.T) {
+	r := newAuthRig(t)
+	r.log.take()
+	_, err := r.c.Open(bg, openType(mqi.MQOT_Q, policyQueue), mqi.MQOO_BROWSE|mqi.MQOO_FAIL_IF_QUIESCING)
+	wantRC(t, err, mqi.MQRC_UNKNOWN_OBJECT_NAME)
+	if s := r.log.take(); s != "" {
+		t.Error(s)
+	}
+	_, err = r.c.Open(bg, openType(mqi.MQOT_Q, policyQueue), mqi.MQOO_BROWSE|mqi.MQOO_OUTPUT)
+	r.refused(err, "PUT")
+	r.grant("QUEUE", policyQueue, "BROWSE")
+	_, err = r.c.Open(bg, openType(mqi.MQOT_Q, policyQueue), mqi.MQOO_BROWSE)
+	wantRC(t, err, 0)
+}

@@ -117,6 +117,11 @@ func (c *Conn) mayOpenQueue(op string, h *handle, od *mqi.OD, r *resolved) error
 		return c.mayOpen(op, h, od, "QUEUE", r.base.Name, 0)
 	}
 	o := r.path[0]
+	if o.Name == policyQueue && o.Queue != nil && h.opts&openKinds == mqi.MQOO_BROWSE && o.Queue.depth() == 0 {
+		if lacks, _ := c.m.missing(&c.who, &need{objType: "QUEUE", name: o.Name, auth: auth.Browse}); lacks != 0 {
+			return mqi.E(op, od.ObjectName, mqi.MQRC_UNKNOWN_OBJECT_NAME)
+		}
+	}
 	user := c.who.User
 	if h.opts&mqi.MQOO_ALTERNATE_USER_AUTHORITY != 0 {
 		user = strings.TrimRight(od.AlternateUserID, " \x00")
@@ -126,6 +131,10 @@ func (c *Conn) mayOpenQueue(op string, h *handle, od *mqi.OD, r *resolved) error
 	}
 	return c.mayOpen(op, h, od, "QUEUE", o.Name, 0)
 }
+
+// policyQueue would hold policies of message protection. Clients look into it at each open, with the rights of their
+// application: 2035 would make them give up, and while it is empty "no such queue" says the same as an empty one.
+const policyQueue = "SYSTEM.PROTECTION.POLICY.QUEUE"
 
 // maker remembers who made a dynamic queue. It holds until the queue manager ends.
 type maker struct{ user string }
