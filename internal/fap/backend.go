@@ -15,7 +15,8 @@ type Backend interface {
 	// Channel starts an instance of a server-connection channel. It is asked once per socket, before the peer gets an answer.
 	// A *Refusal tells the peer why not.
 	Channel(ctx context.Context, p Peer) (*Instance, error)
-	// Connect is MQCONN of one conversation: it checks who asks and connects. Its error goes into the reply.
+	// Connect is MQCONN of one conversation: it checks who asks and connects. Its error goes into the reply. A refusal with
+	// 2035 it logs itself.
 	Connect(ctx context.Context, r ConnectRequest) (Conn, error)
 }
 

@@ -221,11 +221,11 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 	b.ConnTag, b.RetConnTag = [128]byte{}, [128]byte{}
 	err := c.tryConnect(b)
 	if err != nil {
-		amq := "AMQ9999E"
-		if _, rc := mqi.Reason(err); rc == mqi.MQRC_NOT_AUTHORIZED {
-			amq = "AMQ9557E"
+		ev := c.k.s.opt.Log.Debug() // who refuses for want of authority has said so, with what decided
+		if _, rc := mqi.Reason(err); rc != mqi.MQRC_NOT_AUTHORIZED {
+			ev = c.k.s.opt.Log.Warn().Str(obs.FieldAMQ, "AMQ9999E")
 		}
-		c.k.s.opt.Log.Warn().Str(obs.FieldAMQ, amq).Err(err).Str("channel", c.k.peer.Channel).Stringer("peer", c.k.peer.Addr).
+		ev.Err(err).Str("channel", c.k.peer.Channel).Stringer("peer", c.k.peer.Addr).
 			Str("user", c.userName()).Str("qmgr", asked).Str("appl", b.ApplName).Msg("client refused")
 		if err := c.reply(m.h, api(err, m.hobj()), b); err != nil {
 			return err

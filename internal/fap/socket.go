@@ -102,7 +102,12 @@ var (
 	errHandshake = errors.New("the peer did not connect in time")
 	errGoodbye   = errors.New("the peer ended the channel")
 	errSilent    = errors.New("no data within the heartbeat interval")
+	errTLS       = errors.New("TLS")
 )
+
+// refusalMessages are the identifiers of refusals that have one of their own in the log.
+var refusalMessages = map[wire.Code]string{wire.CodeNoChannel: "AMQ9519E", wire.CodeCipherSpec: "AMQ9631E",
+	wire.CodePeerName: "AMQ9636E", wire.CodeClientCertificate: "AMQ9637E"}
 
 // run serves the socket until it ends.
 func (k *socket) run() {
@@ -167,8 +172,10 @@ func (k *socket) logEnd(err error) {
 		ev, amq = log.Debug(), ""
 	case errors.Is(err, io.EOF) && !k.connected.Load():
 		ev, amq = log.Debug(), "" // a port check
-	case errors.As(err, &r) && r.Code == wire.CodeNoChannel:
-		amq = "AMQ9519E"
+	case errors.As(err, &r) && refusalMessages[r.Code] != "":
+		amq = refusalMessages[r.Code]
+	case errors.Is(err, errTLS):
+		amq = "AMQ9633E"
 	case errors.Is(err, errHandshake), errors.Is(err, errSilent):
 		amq = "AMQ9259E"
 	case errors.As(err, &bad), errors.As(err, &page):
@@ -210,7 +217,7 @@ func (k *socket) spawn(name string, fn func() error) {
 func (k *socket) serve() error {
 	if t, ok := k.nc.(*tls.Conn); ok {
 		if err := t.HandshakeContext(k.ctx); err != nil {
-			return fmt.Errorf("TLS: %w", err)
+			return fmt.Errorf("%w: %w", errTLS, err)
 		}
 		st := t.ConnectionState()
 		k.peer.TLS = &st

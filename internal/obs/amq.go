@@ -34,6 +34,13 @@ var notices = map[string]Notice{
 		"If it is to be allowed, SET AUTHREC with the object type, a profile and the authority that the entry names."},
 	"AMQ9245": {"A client connected without any user id.", "Let the client give one, or set MCAUSER of the channel, or a CHLAUTH " +
 		"record with USERSRC(MAP)."},
+	"AMQ9631": {"What a client uses for TLS is not what SSLCIPH of its channel prescribes.",
+		"Give both ends the same, or let the channel take more: SSLCIPH(ANY_TLS12_OR_HIGHER)."},
+	"AMQ9633": {"The TLS handshake failed. The text says what this end saw; the program's side may know more.",
+		"Check that each end trusts the other's certificate (trust.pem where SSLKEYR leads), that it is in date, and the TLS versions."},
+	"AMQ9636": {"The name in the certificate of a client does not fit SSLPEER of its channel.",
+		"Use another certificate, or change SSLPEER."},
+	"AMQ9637": {"A client sent no certificate, and its channel wants one.", "Give the client a key store, or set SSLCAUTH(OPTIONAL)."},
 	"AMQ9657": {"Keys and certificates for TLS cannot be used.", "docs/security.md says where SSLKEYR looks for them and in which form; " +
 		"then REFRESH SECURITY TYPE(SSL)."},
 	"AMQ9776": {"A channel authentication record of type BLOCKUSER lists the user.",
