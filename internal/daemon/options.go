@@ -53,3 +53,16 @@ func tuneMemory(c Config, env func(string) string) {
 		debug.SetMemoryLimit(c.HeapLimit)
 	}
 }
+
+// loadingGC is the growth while objects and messages are loaded: they stay, so that looking through them often finds
+// nothing.
+const loadingGC = 400
+
+// loading makes collections rare until the result is called.
+func loading(env func(string) string) (done func()) {
+	if env("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(loadingGC)
+	return func() { debug.SetGCPercent(before) }
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -125,7 +126,10 @@ func (d *daemon) start(ctx context.Context) error {
 		return err
 	}
 	d.keys = &keys{log: d.log, home: d.dir, pass: cfg.KeyPasswordFile}
-	if d.qm, err = qmgr.Open(d.managerOptions()); err != nil {
+	loaded := loading(os.Getenv)
+	d.qm, err = qmgr.Open(d.managerOptions())
+	loaded()
+	if err != nil {
 		return err
 	}
 	d.log.Info().Str(obs.FieldAMQ, "AMQ5041I").Msgf("queue manager %s is starting", d.opt.Name)
@@ -233,6 +237,7 @@ func (d *daemon) ready() {
 	if d.opt.Ready != nil {
 		d.opt.Ready()
 	}
+	d.group.Go("memory", func(context.Context) error { debug.FreeOSMemory(); return nil }) // what loading left behind
 }
 
 // abandon takes down a start that failed.

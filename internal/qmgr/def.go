@@ -152,11 +152,43 @@ func (d *Def) encode(id store.QID) []byte {
 	return b
 }
 
-func decodeDef(b []byte) (*Def, store.QID, error) {
+func decodeDef(b []byte) (*Def, store.QID, error) { return (&decoder{}).def(b) }
+
+// decoder reads stored definitions. Keywords and values recur in thousands of objects, so it keeps one string of each
+// short one.
+type decoder struct{ seen map[string]string }
+
+// Bounds of decoder.seen.
+const (
+	maxShared  = 24
+	mostShared = 4096
+)
+
+// text is takeText that shares strings.
+func (c *decoder) text(b []byte) (string, []byte, bool) {
+	n, w := binary.Uvarint(b)
+	if w <= 0 || n > uint64(len(b)-w) {
+		return "", nil, false
+	}
+	raw, rest := b[w:w+int(n)], b[w+int(n):]
+	if s, ok := c.seen[string(raw)]; ok { // the conversion allocates nothing
+		return s, rest, true
+	}
+	s := string(raw)
+	if len(s) <= maxShared && len(c.seen) < mostShared {
+		if c.seen == nil {
+			c.seen = map[string]string{}
+		}
+		c.seen[s] = s
+	}
+	return s, rest, true
+}
+
+func (c *decoder) def(b []byte) (*Def, store.QID, error) {
 	if len(b) == 0 || b[0] != defVersion {
 		return nil, 0, errBadDef
 	}
-	kind, b, ok := takeText(b[1:])
+	kind, b, ok := c.text(b[1:])
 	if !ok {
 		return nil, 0, errBadDef
 	}
@@ -175,10 +207,10 @@ func decodeDef(b []byte) (*Def, store.QID, error) {
 	}
 	for len(b) > 0 {
 		var k, v string
-		if k, b, ok = takeText(b); !ok {
+		if k, b, ok = c.text(b); !ok {
 			return nil, 0, errBadDef
 		}
-		if v, b, ok = takeText(b); !ok {
+		if v, b, ok = c.text(b); !ok {
 			return nil, 0, errBadDef
 		}
 		if k == extraKey {

@@ -177,6 +177,7 @@ func (m *Manager) Name() string { return m.opt.Name }
 
 // loadObjects reads every definition.
 func (m *Manager) loadObjects() error {
+	var dec decoder
 	var top uint32
 	if v, err := m.opt.Store.Get(store.TableMeta, []byte(metaNextQID)); err == nil && len(v) == 4 {
 		top = be32(v)
@@ -187,7 +188,7 @@ func (m *Manager) loadObjects() error {
 			if !ok {
 				return nil // not ours: another user of the table
 			}
-			d, id, err := decodeDef(v)
+			d, id, err := dec.def(v)
 			if err != nil {
 				return fmt.Errorf("%q: %w", k, err)
 			}
