@@ -214,8 +214,18 @@ func frame(w io.Writer, b []byte) error {
 
 // readLines hands every line of a stream but the last to fn; the last says how it ended.
 func (e *env) readLines(r io.Reader, fn func(line []byte) error) error {
+	return e.readSome(r, fn, func() error { return nil })
+}
+
+// readSome is readLines with a function for the moment before it has to wait.
+func (e *env) readSome(r io.Reader, fn func(line []byte) error, idle func() error) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for {
+		if in.Buffered() == 0 {
+			if err := idle(); err != nil {
+				return err
+			}
+		}
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			if errors.Is(err, io.EOF) {
@@ -323,22 +333,42 @@ func (e *env) receive(cl *client, path string, q url.Values, f messageFlags, fn 
 	if f.correlID != "" {
 		q.Set("correlationId", f.correlID)
 	}
-	resp, err := cl.do(e.ctx, http.MethodPost, path, q, nil)
+	q.Set("ack", "yes")
+	body, acks := io.Pipe()
+	defer acks.Close()
+	resp, err := cl.do(e.ctx, http.MethodPost, path, q, body)
 	if err != nil {
 		return 0, err
 	}
 	defer resp.Body.Close()
-	n := 0
-	err = e.readLines(resp.Body, func(line []byte) error {
+	n, told := 0, 0
+	ack := func() error { // what is printed is ours; the rest stays where it is
+		if told == n {
+			return nil
+		}
+		told = n
+		_, err := fmt.Fprintf(acks, "%d\n", n)
+		return err
+	}
+	err = e.readSome(resp.Body, func(line []byte) error {
 		var m received
 		if err := json.Unmarshal(line, &m); err != nil {
 			return err
 		}
-		n++
-		return fn(line, &m)
-	})
+		if err := fn(line, &m); err != nil {
+			_ = ack() // those before it
+			return err
+		}
+		if n++; n-told >= ackEvery {
+			return ack()
+		}
+		return nil
+	}, ack)
 	return n, err
 }
+
+// ackEvery is how many messages share an acknowledgement when more are at hand.
+const ackEvery = 20
 
 func (e *env) printMessage(line []byte, m *received, f messageFlags) error {
 	if f.json {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -193,5 +194,35 @@ func TestDetachErrorKind(t *testing.T) {
 	}
 	if e = newDetachError(20, "a plain: text"); e.Error() != "a plain: text" || errors.Is(e, ErrRunning) {
 		t.Errorf("%+v", e)
+	}
+}
+
+// A manager whose door is open and does not answer is busy, not starting.
+func TestBusyIsNotStarting(t *testing.T) {
+	data := t.TempDir()
+	if _, err := Create(context.Background(), CreateOptions{DataDir: data, Name: "QM1"}); err != nil {
+		t.Fatal(err)
+	}
+	dir := paths.Dir(data, "QM1")
+	l, err := lock(dir, "QM1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := writeState(dir, state{StatusRunning, 4711}); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := StatusOf(context.Background(), data, "QM1"); err != nil || st.Status != StatusStarting {
+		t.Errorf("no door: %+v %v", st, err)
+	}
+	door, err := paths.ListenUnix(paths.Socket(data, "QM1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })}
+	go func() { _ = srv.Serve(door) }()
+	defer srv.Close()
+	if st, err := StatusOf(context.Background(), data, "QM1"); err != nil || st.Status != StatusRunning || st.PID != 4711 {
+		t.Errorf("busy: %+v %v", st, err)
 	}
 }

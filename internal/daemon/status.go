@@ -41,10 +41,15 @@ func StatusOf(ctx context.Context, dataDir, qm string) (web.Status, error) {
 	case err != nil:
 		return st, err
 	case up:
-		if got, err := ask(ctx, st.Socket); err == nil {
+		got, err := ask(ctx, st.Socket)
+		switch {
+		case err == nil:
 			return got, nil // it has become ready since
+		case errors.Is(err, errNoAnswer) && left.Status == StatusRunning:
+			st.Status = StatusRunning // its door is open: it is busy
+		default:
+			st.Status = StatusStarting // no socket yet, or none any more
 		}
-		st.Status = StatusStarting // no socket yet, or none any more
 		st.PID = left.PID
 		return st, nil
 	}
@@ -55,12 +60,18 @@ func StatusOf(ctx context.Context, dataDir, qm string) (web.Status, error) {
 	return st, nil
 }
 
+// errNoAnswer: the socket is open, and nobody answered as expected or in time.
+var errNoAnswer = errors.New("the queue manager is busy")
+
 func ask(ctx context.Context, socket string) (web.Status, error) {
 	var st web.Status
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
+	connected := false
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return paths.DialUnix(ctx, socket)
+		c, err := paths.DialUnix(ctx, socket)
+		connected = err == nil
+		return c, err
 	}}
 	defer tr.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://qmgrd/qmgrd/status", nil)
@@ -68,13 +79,16 @@ func ask(ctx context.Context, socket string) (web.Status, error) {
 		return st, err
 	}
 	resp, err := (&http.Client{Transport: tr}).Do(req)
+	if err != nil && connected {
+		err = fmt.Errorf("%w: %v", errNoAnswer, err)
+	}
 	if err != nil {
 		return st, err
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("status: %s", resp.Status)
+		err = fmt.Errorf("%w: status: %s", errNoAnswer, resp.Status)
 	}
 	if err != nil {
 		return st, err

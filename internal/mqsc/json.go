@@ -32,6 +32,11 @@ func FromJSON(j JSONCommand) (*attr.Command, *SyntaxError) {
 	if err == nil && len(src.Text) > MaxCommand {
 		err = &SyntaxError{Text: fmt.Sprintf("the command has more than %d bytes", MaxCommand), Hint: "make it shorter"}
 	}
+	if i := strings.IndexFunc(src.Text, func(r rune) bool { return r < ' ' || r == 0x7F }); err == nil && i >= 0 {
+		// No script could hold it, so no export would bring it back.
+		err = &SyntaxError{Text: fmt.Sprintf("character %d of the command is the control character %#02x", i+1, src.Text[i]),
+			Hint: "leave it out"}
+	}
 	if err != nil {
 		return nil, err.complete(src)
 	}

@@ -290,3 +290,17 @@ func TestEach(t *testing.T) {
 		t.Fatalf("%v %v", got, err)
 	}
 }
+
+// A JSON command may not hold what no script can.
+func TestJSONControlCharacters(t *testing.T) {
+	for _, v := range []string{"a\nb", "a\x00", "\x7f", "tab\t"} {
+		_, serr := FromJSON(JSONCommand{Command: "define", Qualifier: "qlocal", Name: "Q", Parameters: map[string]any{"descr": v}})
+		if serr == nil || !strings.Contains(serr.Error(), "control character") {
+			t.Errorf("%q: %v", v, serr)
+		}
+	}
+	if _, serr := FromJSON(JSONCommand{Command: "define", Qualifier: "qlocal", Name: "Q",
+		Parameters: map[string]any{"descr": "gut, größer"}}); serr != nil {
+		t.Errorf("a text: %v", serr)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -140,6 +141,9 @@ func (s *Server) run(ctx context.Context, command string, fn func(attr.Row)) err
 		return serr
 	}
 	reply := s.opt.Manager.Execute(ctx, cmd, s.self())
+	if reply.Failed() {
+		return fmt.Errorf("%s: %s", command, strings.Join(textOf(cmd, reply), " "))
+	}
 	if reply.Rows == nil {
 		return nil
 	}

@@ -58,6 +58,9 @@ var problems = map[string]problemRow{
 		"Try again when it runs."},
 	"MQWB0113E": {http.StatusServiceUnavailable, "The file system of the data directory has no room for messages or " +
 		"definitions.", "Make room there; errors/AMQERR01.LOG says when it was first met (AMQ7463E)."},
+	"MQWB0119E": {http.StatusForbidden, "This port is open for programs of this machine alone (--http-insecure), and the request " +
+		"names another host, or comes from a page of another origin.",
+		"Use http://localhost:PORT or http://127.0.0.1:PORT, and no browser page of another origin."},
 	"MQWB0112E": {http.StatusInternalServerError, "The request met an internal error; the queue manager goes on.",
 		"The error log has the details."},
 }

@@ -48,7 +48,7 @@ func dial(t *testing.T, addr, request string) (net.Conn, *bufio.Reader) {
 	return c, bufio.NewReader(c)
 }
 
-const headers = "Host: q\r\nibm-mq-rest-csrf-token: x\r\n"
+const headers = "Host: localhost\r\nibm-mq-rest-csrf-token: x\r\n"
 
 // A body of which nothing more comes ends with its request; a stream between two messages, and one that somebody types,
 // does not.

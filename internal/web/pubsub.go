@@ -128,6 +128,10 @@ func (s *Server) postSubscribe(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	ack, err := wantsAcks(q, false, false)
+	if err != nil {
+		return err
+	}
 	c, err := s.connect(r, applName(q))
 	if err != nil {
 		return err
@@ -147,16 +151,17 @@ func (s *Server) postSubscribe(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	g := &getter{s: s, x: x, r: r, md: *md, gmo: *gmo, wait: wait, out: out, props: true}
+	defer g.listen(w, ack)()
 	for count == 0 || int64(g.n) < count {
 		more, err := g.one()
 		if err != nil {
-			return out.end(g.n, err)
+			return out.end(g.n, g.failed(err))
 		}
 		if !more && (!forever || r.Context().Err() != nil) {
 			break
 		}
 	}
-	return out.end(g.n, g.commit())
+	return g.close()
 }
 
 // subscriptionOf makes a descriptor of the query of subscribe.

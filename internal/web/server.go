@@ -8,7 +8,9 @@ import (
 	stdlog "log"
 	"net"
 	"net/http"
+	"net/url"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,6 +32,7 @@ const (
 	maxMessage     = 100 << 20 // the largest MAXMSGL
 	maxJSON        = 1 << 20   // a command and its parameters
 	maxRequests    = 1024      // at a time
+	maxUrgent      = 64        // of those that have slots of their own
 )
 
 // Status is what qmgrd status --json shows.
@@ -74,6 +77,7 @@ type Server struct {
 	started time.Time
 	open    sync.WaitGroup
 	slots   chan struct{} // one for each request under way
+	urgent  chan struct{} // one for each of an urgent path
 	timeout time.Duration // paceTimeout; tests make it short
 	idle    atomic.Int64  // streams whose sender is idle
 	ending  chan struct{} // closed by Shutdown and Close
@@ -83,7 +87,7 @@ type Server struct {
 // New makes the door; Serve opens it.
 func New(o Options) *Server {
 	s := &Server{opt: o, log: o.Log, started: o.Clock.Now(), ending: make(chan struct{}),
-		slots: make(chan struct{}, maxRequests), timeout: paceTimeout}
+		slots: make(chan struct{}, maxRequests), urgent: make(chan struct{}, maxUrgent), timeout: paceTimeout}
 	s.metrics = obs.NewRegistry(s.samples)
 	s.http = &http.Server{
 		Handler:           s.guard(s.routes()),
@@ -196,12 +200,20 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w := &tracked{ResponseWriter: rw}
 		s.pace(w, r)
+		if s.opt.LoopbackAdmin && !fromHere(r) {
+			s.fail(w, r, refuse("MQWB0119E", "Host %s, Origin %s", clip(r.Host), clip(r.Header.Get("Origin"))))
+			return
+		}
+		slots := s.slots
+		if urgent[r.URL.Path] {
+			slots = s.urgent
+		}
 		select {
-		case s.slots <- struct{}{}:
-			defer func() { <-s.slots }()
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
 		default:
 			s.fail(w, r, refuse("MQWB0111E", "queue manager %s has %d requests under way and takes no more",
-				s.opt.Name, maxRequests))
+				s.opt.Name, cap(slots)))
 			return
 		}
 		s.open.Add(1)
@@ -222,6 +234,34 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(w, r)
 	})
+}
+
+// urgent are the paths that an operator needs most when everything else is busy: they have slots of their own.
+var urgent = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true, "/qmgrd/status": true, "/qmgrd/stop": true}
+
+// fromHere reports whether a request over TCP that needs no password (--http-insecure) was meant for this machine: a page in
+// a browser here must not be able to send one, be it from another origin or by a name that its owner lets resolve to
+// loopback.
+func fromHere(r *http.Request) bool {
+	if !loopbackHost(r.Host) {
+		return false
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
+			return false
+		}
+	}
+	return true
+}
+
+// loopbackHost reports whether a Host header is localhost or a literal address of loopback, with or without a port.
+func loopbackHost(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
+	}
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // admin lets administrators through.

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
 // postGet gets or browses messages until none is there, or count have been sent. Messages are got under syncpoint and
-// committed when they have been written: a reader that goes away loses nothing.
+// committed when the reader has acknowledged them (ack.go): a reader that goes away loses nothing.
 func (s *Server) postGet(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	browse := q.Get("browse") == "yes"
@@ -32,6 +33,10 @@ func (s *Server) postGet(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	ack, err := wantsAcks(q, browse, true)
+	if err != nil {
+		return err
+	}
 	x, err := s.openQueue(r, q.Get("queue"), applName(q), open)
 	if err != nil {
 		return err
@@ -42,16 +47,17 @@ func (s *Server) postGet(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	g := &getter{s: s, x: x, r: r, md: *md, gmo: *gmo, browse: browse, wait: wait, out: out}
+	defer g.listen(w, ack)()
 	for count == 0 || int64(g.n) < count {
 		more, err := g.one()
 		if err != nil {
-			return out.end(g.n, err)
+			return out.end(g.n, g.failed(err))
 		}
 		if !more {
 			break
 		}
 	}
-	return out.end(g.n, g.commit())
+	return g.close()
 }
 
 // getter runs one get stream.
@@ -67,6 +73,26 @@ type getter struct {
 	out    *lines
 	open   int // in the open unit of work, or written and not flushed
 	n      int
+
+	acks  *acks       // nil: what was flushed counts as read
+	taken int         // acknowledged and committed
+	marks []qmgr.Mark // ends of the messages behind those, from the stream's beginning
+	base  qmgr.Mark   // end of what is committed
+}
+
+// listen begins to follow the reader's acknowledgements. The caller must call the result.
+func (g *getter) listen(w http.ResponseWriter, ack bool) (stop func()) {
+	if !ack {
+		return func() {}
+	}
+	g.acks = readAcks(g.r)
+	over := make(chan struct{})
+	broken := g.s.endReads(w, over)
+	return func() {
+		close(over)
+		<-g.acks.ended
+		broken()
+	}
 }
 
 // one sends one message; false when none came. What was sent is committed before a wait, so that nothing stands
@@ -97,10 +123,35 @@ func (g *getter) one() (bool, error) {
 		return false, err
 	}
 	g.n++
-	if g.open++; g.open >= batch {
+	if g.open++; g.acks != nil {
+		g.sent()
+		return true, g.window()
+	}
+	if g.open >= batch {
 		return true, g.commit()
 	}
 	return true, nil
+}
+
+// close ends the stream in order.
+func (g *getter) close() error {
+	err := g.commit()
+	if err != nil {
+		err = g.failed(err)
+	}
+	return g.out.end(g.n, err)
+}
+
+// window commits what is acknowledged by half windows, and lets no more than a batch be on its way.
+func (g *getter) window() error {
+	if g.open < batch/2 {
+		return nil
+	}
+	if err := g.out.flush(); err != nil {
+		return err
+	}
+	g.open = 0
+	return g.settle(max(g.taken, g.n-batch/2))
 }
 
 func (g *getter) try(wait time.Duration) ([]byte, *mqi.MD, error) {
@@ -120,6 +171,10 @@ func (g *getter) try(wait time.Duration) ([]byte, *mqi.MD, error) {
 func (g *getter) commit() error {
 	if err := g.out.flush(); err != nil {
 		return err
+	}
+	if g.acks != nil {
+		g.open = 0
+		return g.settle(g.n)
 	}
 	if g.open == 0 || g.browse {
 		return nil

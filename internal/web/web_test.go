@@ -57,6 +57,7 @@ func request(s *Server, admin bool, method, path, ctype, body string) *httptest.
 	r.Header.Set("ibm-mq-rest-csrf-token", "")
 	r.Header.Set("Content-Type", ctype)
 	id := auth.Identity{User: "someone", UID: 4711, Admin: admin, Origin: "local"}
+	r.Host = "localhost"
 	r = r.WithContext(context.WithValue(r.Context(), identityKey{}, id))
 	w := httptest.NewRecorder()
 	s.http.Handler.ServeHTTP(w, r)
@@ -135,18 +136,57 @@ func TestPanicStaysInItsRequest(t *testing.T) {
 	begun.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/x", nil))
 }
 
-// More requests than there are slots are told so at once.
+// More requests than there are slots are told so at once; an administrator can still see how it is, and end it.
 func TestRequestsAreBounded(t *testing.T) {
 	s := newServer(t)
 	for range maxRequests {
 		s.slots <- struct{}{}
 	}
-	if w := request(s, true, "GET", "/healthz", "", ""); w.Code != http.StatusServiceUnavailable {
+	if w := request(s, true, "GET", "/ibmmq/rest/v2/admin/qmgr", "", ""); w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
+	for path := range urgent {
+		if w := request(s, true, "GET", path, "", ""); w.Code == http.StatusServiceUnavailable {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
 	<-s.slots
-	if w := request(s, true, "GET", "/healthz", "", ""); w.Code != http.StatusOK {
+	if w := request(s, true, "GET", "/ibmmq/rest/v2/admin/qmgr", "", ""); w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	for range maxUrgent {
+		s.urgent <- struct{}{}
+	}
+	if w := request(s, true, "GET", "/healthz", "", ""); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("urgent ones have no bound: %d %s", w.Code, w.Body)
+	}
+}
+
+// --http-insecure is for programs of this machine: no page of a browser gets in, not by a name that resolves to loopback
+// and not from another origin.
+func TestInsecureIsForThisMachine(t *testing.T) {
+	s := newServer(t)
+	s.opt.LoopbackAdmin = true
+	for _, c := range []struct {
+		host, origin string
+		want         int
+	}{
+		{"localhost:9443", "", 200}, {"127.0.0.1", "", 200}, {"[::1]:9443", "", 200}, {"LOCALHOST", "", 200}, {"[::1]", "", 200},
+		{"localhost:9443", "http://localhost:9443", 200}, {"localhost:9443", "http://localhost:80", 403},
+		{"localhost:9443", "http://evil.example", 403}, {"localhost:9443", "null", 403},
+		{"evil.example:9443", "", 403}, {"localhost.evil.example", "", 403}, {"127.0.0.1.evil.example", "", 403},
+		{"10.0.0.1:9443", "", 403}, {"", "", 403},
+	} {
+		r := httptest.NewRequest("GET", "/healthz", nil)
+		r.Host = c.host
+		if c.origin != "" {
+			r.Header.Set("Origin", c.origin)
+		}
+		w := httptest.NewRecorder()
+		s.http.Handler.ServeHTTP(w, r)
+		if w.Code != c.want {
+			t.Errorf("Host %q Origin %q: %d, want %d", c.host, c.origin, w.Code, c.want)
+		}
 	}
 }
 
