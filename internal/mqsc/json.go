@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 )
@@ -32,10 +33,9 @@ func FromJSON(j JSONCommand) (*attr.Command, *SyntaxError) {
 	if err == nil && len(src.Text) > MaxCommand {
 		err = &SyntaxError{Text: fmt.Sprintf("the command has more than %d bytes", MaxCommand), Hint: "make it shorter"}
 	}
-	if i := strings.IndexFunc(src.Text, func(r rune) bool { return r < ' ' || r == 0x7F }); err == nil && i >= 0 {
+	if err == nil && b.control != "" {
 		// No script could hold it, so no export would bring it back.
-		err = &SyntaxError{Text: fmt.Sprintf("character %d of the command is the control character %#02x", i+1, src.Text[i]),
-			Hint: "leave it out"}
+		err = &SyntaxError{Text: "a control character is in " + strconv.Quote(clip(b.control)), Hint: "leave it out"}
 	}
 	if err != nil {
 		return nil, err.complete(src)
@@ -53,12 +53,23 @@ func FromJSON(j JSONCommand) (*attr.Command, *SyntaxError) {
 }
 
 // jsonBuilder writes the MQSC text of a JSON command while it builds its shape, so that errors have a place.
-type jsonBuilder struct{ text strings.Builder }
+type jsonBuilder struct {
+	text    strings.Builder
+	control string // a text with a control character
+}
+
+// look notes a text with a control character.
+func (b *jsonBuilder) look(v string) {
+	if strings.ContainsFunc(v, unicode.IsControl) {
+		b.control = v
+	}
+}
 
 func (b *jsonBuilder) word(w string) rawParam {
 	if b.text.Len() > 0 {
 		b.text.WriteByte(' ')
 	}
+	b.look(w)
 	p := rawParam{key: w, pos: b.text.Len()}
 	b.text.WriteString(upper(w))
 	p.end = b.text.Len()
@@ -72,6 +83,7 @@ func (b *jsonBuilder) values(p *rawParam, vals []string) {
 		if i > 0 {
 			b.text.WriteByte(',')
 		}
+		b.look(v)
 		it := item{text: v, quoted: true, pos: b.text.Len()}
 		b.text.WriteString(quoteText(v))
 		it.end = b.text.Len()
