@@ -331,7 +331,8 @@ func (m *Manager) effective(objType, name string, e entity) (set map[string]bool
 	return set, len(by) > 0 || len(groups) > 0 && e.kind == "PRINCIPAL"
 }
 
-// displayEntauth runs DISPLAY ENTAUTH: what an entity may do with an object by all records that fit it.
+// displayEntauth runs DISPLAY ENTAUTH: what an entity may do with an object, as verbs would find; a principal with its
+// groups.
 func (x *exec) displayEntauth() *attr.Reply {
 	objType, _ := x.c.Get("OBJTYPE")
 	name, _ := x.c.Get("OBJNAME")

@@ -200,13 +200,12 @@ func (m *Manager) missing(id *auth.Identity, n *need) (lacks auth.Auth, by []str
 
 // denial is a refusal on its way to the log and to the event queue.
 type denial struct {
-	op     string
-	need   need
-	lacks  auth.Auth
-	by     []string
-	user   string
-	event  mqi.Event
-	connID string
+	op    string
+	need  need
+	lacks auth.Auth
+	by    []string
+	user  string
+	event mqi.Event
 }
 
 // deny writes the one line that says who was refused what, and by which record.
