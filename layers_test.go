@@ -22,7 +22,7 @@ var layers = []struct {
 	{3, "internal/qmgr"},
 	{4, "internal/web internal/fap internal/channel internal/pcf internal/flow internal/aggr"},
 	{5, "internal/daemon"},
-	{6, "cmd/qmgrd cmd/runmqsc internal/crashtest"},
+	{6, "cmd/qmgrd cmd/runmqsc internal/crashtest internal/fap/testserver"}, // programs
 }
 
 // within holds the arrows inside one layer: L1's, fakes to what they stand for, and those ARCHITECTURE.md names.
