@@ -75,6 +75,9 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// startLimit is how long a start may take.
+const startLimit = 20 * time.Second
+
 type crashRun struct {
 	t     *testing.T
 	data  string
@@ -112,7 +115,13 @@ func (c *crashRun) start() {
 	if err := c.proc.Start(); err != nil {
 		c.t.Fatal(err)
 	}
+	// A start that hangs tells where: SIGQUIT makes the runtime write every goroutine's stack.
+	stuck := time.AfterFunc(startLimit, func() { _ = c.proc.Process.Signal(syscall.SIGQUIT) })
 	line, err := bufio.NewReader(out).ReadString('\n')
+	if !stuck.Stop() {
+		_ = c.proc.Wait()
+		c.t.Fatalf("round %d: not ready after %v:\n%s", c.round, startLimit, stderr.String())
+	}
 	if err != nil || line != "ready\n" {
 		_ = c.proc.Wait() // so that stderr is whole
 		c.t.Fatalf("round %d: not ready: %q %v: %s", c.round, line, err, stderr.String())
