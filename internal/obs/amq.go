@@ -32,6 +32,17 @@ var notices = map[string]Notice{
 			"REFRESH SECURITY, or change CHCKCLNT."},
 	"AMQ8077": {"A user asked for something that no authority record lets the user, or a group of the user, do.",
 		"If it is to be allowed, SET AUTHREC with the object type, a profile and the authority that the entry names."},
+	"AMQ8505": {"A command that came as a message was executed, or was none, and what it left (its reply, or itself) could not be " +
+		"put where it should go. It lies on the dead-letter queue; the reason code in its header says why.",
+		"Look at the reply-to queue the sender named: it must exist, have room, and let the sender put."},
+	"AMQ8506": {"The command server, which executes the messages of the command queue, began or ended its work.",
+		"None when it was asked for. Otherwise look at the entry before; strmqcsv starts it."},
+	"AMQ8507": {"A message of the command server could be put neither where it should go nor on the dead-letter queue, and is gone. " +
+		"The command itself was executed.", "Set DEADQ of the queue manager to a queue that exists and has room."},
+	"AMQ8508": {"The command server cannot read the command queue, so nobody executes commands that come as messages. They stay " +
+		"on the queue.", "Remove the cause (GET(DISABLED), another program that has the queue open), then strmqcsv."},
+	"AMQ8509": {"The store refused the units of work of the command server again and again.",
+		"Look at the entries of the store, then strmqcsv."},
 	"AMQ9245": {"A client connected without any user id.", "Let the client give one, or set MCAUSER of the channel, or a CHLAUTH " +
 		"record with USERSRC(MAP)."},
 	"AMQ9631": {"What a client uses for TLS is not what SSLCIPH of its channel prescribes.",
@@ -60,6 +71,10 @@ var notices = map[string]Notice{
 		"Report it together with this entry: it holds the place in the program."},
 	"AMQ7017": {"The data directory cannot be used as it is.",
 		"The text names the file. Restore it from a backup, or run qmgrd check for the details."},
+	"AMQ7472": {"A message of a queue cannot be read back as it was put: its place on disk is damaged. It was given to nobody. The " +
+		"program that met it was answered reason 2101; the queue's other messages are served, past it, and it counts in CURDEPTH.",
+		"Find out what damaged the disk. With the queue manager stopped, qmgrd check lists every damaged place. When the message can " +
+			"be done without, get the others, then CLEAR QLOCAL; otherwise restore the data directory from a backup."},
 	"AMQ7463": {"A unit of work or a definition was refused because the file system of the data directory has no room. " +
 		"Nothing of it was kept; gets and what else needs no room go on. This entry comes once a minute at most.",
 		"Make room on the file system of the data directory, or get messages that are no longer wanted."},

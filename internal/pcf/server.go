@@ -141,7 +141,9 @@ func (s *Server) loop(ctx context.Context, c *qmgr.Conn, in qmgr.Handle) {
 		if err := j.close(); err == nil {
 			failures = 0
 			continue
-		} else if failures++; failures > maxBackouts || ended(c) {
+		} else if ended(c) { // the queue manager stops, or STOP CONN: the command comes again
+			return
+		} else if failures++; failures > maxBackouts {
 			s.log.Error().Str(obs.FieldAMQ, "AMQ8509E").Err(err).Msg("the command server ends: units of work cannot be committed")
 			return
 		}

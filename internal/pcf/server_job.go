@@ -212,7 +212,11 @@ func (j *job) bury(md *mqi.MD, body []byte, queue, qmgr string, rc mqi.RC, why s
 		}
 		err = j.c.Undeliverable(j.ctx, md, body, strings.TrimSpace(queue), strings.TrimSpace(qmgr), rc, true)
 	}
-	if j.mute {
+	switch {
+	case err != nil && ended(j.c): // nothing is lost: all of it is backed out
+		j.err = err
+		return
+	case j.mute:
 		return
 	}
 	j.mute = true // of many replies that meet the same obstacle the first is told about

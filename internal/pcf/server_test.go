@@ -458,3 +458,47 @@ func TestServerStartStop(t *testing.T) {
 		t.Errorf("stop of one that has ended: %v", err)
 	}
 }
+
+// A command server that is stopped while a reply queue is full does not go on waiting, and speaks of no loss: what it did
+// last is backed out.
+func TestServerIsStoppedInACommand(t *testing.T) {
+	r := newServerRig(t)
+	r.mqsc("DEFINE QLOCAL(TINY) MAXDEPTH(1)")
+	body, err := command(mqi.MQCMD_INQUIRE_Q, qname("SYSTEM.*")).Append(nil, big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	md := request()
+	md.ReplyToQ = "TINY"
+	r.send(r.c, md, body)
+	id := ""
+	for i := 0; id == "" && i < 500; i++ { // until the first reply lies there
+		cmd, serr := mqsc.ParseCommand("DISPLAY QLOCAL(TINY) CURDEPTH WHERE(CURDEPTH GT 0)")
+		if serr != nil {
+			t.Fatal(serr)
+		}
+		if !r.m.Execute(bg, cmd, auth.System("mqm")).Failed() {
+			id = "there"
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	if id == "" {
+		t.Fatalf("no reply came; log %s", r.log.String())
+	}
+	cmd, serr := mqsc.ParseCommand("DISPLAY CONN(*) APPLTAG WHERE(APPLTAG EQ 'amqpcsea')")
+	if serr != nil {
+		t.Fatal(serr)
+	}
+	for row := range r.m.Execute(bg, cmd, auth.System("mqm")).Rows {
+		id = row.Items[0].Val
+	}
+	began := time.Now()
+	r.mqsc("STOP CONN(" + id + ")")
+	r.wg.Wait()
+	if d := time.Since(began); d > fullTries*fullPause/2 || r.s.Running() {
+		t.Errorf("it ended after %v, running %v", d, r.s.Running())
+	}
+	if log := r.log.String(); strings.Contains(log, "AMQ8507E") || strings.Contains(log, "AMQ8509E") {
+		t.Errorf("the log speaks of losses: %s", log)
+	}
+}
