@@ -333,9 +333,13 @@ func (e *env) receive(cl *client, path string, q url.Values, f messageFlags, fn 
 	if f.correlID != "" {
 		q.Set("correlationId", f.correlID)
 	}
-	q.Set("ack", "yes")
-	body, acks := io.Pipe()
-	defer acks.Close()
+	var body io.Reader
+	acks := io.WriteCloser(nil)
+	if q.Get("browse") != "yes" {
+		q.Set("ack", "yes")
+		body, acks = io.Pipe()
+		defer acks.Close()
+	}
 	resp, err := cl.do(e.ctx, http.MethodPost, path, q, body)
 	if err != nil {
 		return 0, err
@@ -343,12 +347,13 @@ func (e *env) receive(cl *client, path string, q url.Values, f messageFlags, fn 
 	defer resp.Body.Close()
 	n, told := 0, 0
 	ack := func() error { // what is printed is ours; the rest stays where it is
-		if told == n {
+		if acks == nil || told == n {
 			return nil
 		}
 		told = n
-		_, err := fmt.Fprintf(acks, "%d\n", n)
-		return err
+		// When nobody takes it the queue manager has ended the stream, and its last line says why.
+		_, _ = fmt.Fprintf(acks, "%d\n", n)
+		return nil
 	}
 	err = e.readSome(resp.Body, func(line []byte) error {
 		var m received
