@@ -25,6 +25,9 @@ func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
 	case errors.Is(err, store.ErrNotFound) && !f.claimed && !g.still(f): // gone in the meantime
 		return nil, 0, true, nil
 	case err != nil:
+		if errors.Is(err, errHead) || errors.Is(err, store.ErrCorrupt) {
+			g.setAside(f, err)
+		}
 		g.giveUp(f)
 		if errors.Is(err, errHead) {
 			return nil, 0, false, mqi.Wrap("MQGET", g.h.name, mqi.MQRC_OBJECT_DAMAGED, err)

@@ -105,7 +105,7 @@ func (x *parts) of(slot uint32) *part {
 // available reports whether the search could have the message at slot, whatever it asks for.
 func (q *Queue) available(s *search, slot uint32) bool {
 	e := q.slab.at(slot)
-	return e.flags&hidden == 0 && (e.expire == 0 || e.expire > s.now) &&
+	return e.flags&unserved == 0 && (e.expire == 0 || e.expire > s.now) &&
 		(e.flags&fLocked == 0 || !s.get && !s.lock || e.owner == s.h.id)
 }
 

@@ -59,7 +59,7 @@ func (q *Queue) underCursor(h *handle, now int64) uint32 {
 		return 0
 	}
 	e := q.slab.at(c.slot)
-	if e.flags&hidden != 0 || e.expire != 0 && e.expire <= now || e.flags&fLocked != 0 && e.owner != h.id {
+	if e.flags&unserved != 0 || e.expire != 0 && e.expire <= now || e.flags&fLocked != 0 && e.owner != h.id {
 		return 0
 	}
 	return c.slot

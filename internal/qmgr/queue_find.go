@@ -140,7 +140,7 @@ func (q *Queue) indexFor(t *match) *idIndex {
 // fits decides by the entry alone whether the search may have this message.
 func (q *Queue) fits(s *search, slot uint32) bool {
 	e := q.slab.at(slot)
-	if e.flags&hidden != 0 {
+	if e.flags&unserved != 0 {
 		return false
 	}
 	if e.expire != 0 && e.expire <= s.now {

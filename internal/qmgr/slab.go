@@ -27,10 +27,14 @@ const (
 	fCursor             // a browse cursor stands on it
 	fCoop               // marked for the cooperating browsers (Queue.coop)
 	fReport             // asks for an expiration or delivery report
+	fDamaged            // could not be read back: it is passed over, and stays until it is cleared
 )
 
 // hidden are the states in which nobody else sees a message.
 const hidden = fUncommitted | fClaimed | fGot
+
+// unserved are the states in which nobody gets or browses a message.
+const unserved = hidden | fDamaged
 
 const (
 	chunkBits = 10

@@ -151,7 +151,7 @@ func (q *Queue) serve(slot uint32) {
 		q.served++
 		q.lists[e.prio].unhidden(q, slot, e)
 	}
-	if q.wait.n == 0 || e.flags&hidden != 0 {
+	if q.wait.n == 0 || e.flags&unserved != 0 {
 		return
 	}
 	look := waitResult{look: true}
