@@ -22,10 +22,12 @@ build:
 demo: build
 	@BIN=$(CURDIR)/$(BIN) testdata/demo.sh
 
-# All tests, with a share of the crash rounds (QMGRD_CRASH_ROUNDS).
+# All tests, with about a fifth of what `make crash` runs (docs/robustness.md).
+FUZZ_SHARE ?= 96
 test: build
 	$(GO) vet ./...
-	QMGRD_CRASH_ROUNDS=100 $(GO) test -timeout 20m ./...
+	QMGRD_CRASH_ROUNDS=50 $(GO) test -timeout 20m ./...
+	GO=$(GO) testdata/crash/fuzz.sh $(FUZZ_SHARE)
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then \
 	  $(MAKE) --no-print-directory e2e; \
 	elif [ "$$REQUIRE_JAVA" = 1 ]; then echo 'e2e: REQUIRE_JAVA=1, but java or mvn is missing' >&2; exit 1; \

@@ -113,7 +113,7 @@ func TestOutOfDescriptors(t *testing.T) {
 	if busy > 100*time.Millisecond {
 		t.Errorf("%v of processor time in 2 s while nobody works: a listener spins", busy)
 	}
-	if err := putAndGet(ctx, q, 60, 60_000); err != nil { // several log segments, and checkpoints
+	if err := putAndGet(ctx, q, 400, 60_000); err != nil { // several log segments, and checkpoints
 		t.Errorf("the client that was in cannot work: %v\n%s", err, k.stderr.String())
 	}
 	crowd.leave()

@@ -148,7 +148,7 @@ func TestDiskFull(t *testing.T) {
 		must(t, f.start())
 		_, err := f.w.command("DEFINE QLOCAL(Q1) MAXDEPTH(999999)")
 		must(t, err)
-		first, least := 0, 0
+		first, least := 0, 0 // bytes; how much fits depends on when the checkpoints come
 		for i := range rounds {
 			total, err := f.round(i)
 			if err != nil {
@@ -158,7 +158,7 @@ func TestDiskFull(t *testing.T) {
 				first, least = total, total
 			}
 			least = min(least, total)
-			if total < first/2 {
+			if total < smallDisk/8 {
 				t.Errorf("seed %d, round %d: %d bytes fill the disk that took %d at first: room is not given back", seed, i, total, first)
 			}
 		}

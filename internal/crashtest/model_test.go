@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -108,11 +109,11 @@ func short(s string) string {
 
 // filler is the body that belongs to a name: a byte that is lost or from elsewhere shows.
 func filler(name string, n int) string {
-	var b strings.Builder
-	for i := 0; b.Len() < n; i++ {
-		fmt.Fprintf(&b, "%s.%d,", name, i)
+	b := make([]byte, 0, n+len(name)+20)
+	for i := int64(0); len(b) < n; i++ {
+		b = append(append(strconv.AppendInt(append(b, name...), i, 10), '.'), ',')
 	}
-	return b.String()[:n]
+	return string(b[:n])
 }
 
 // oneOf says whether a state is one of those that may be.
