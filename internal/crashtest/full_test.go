@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -27,13 +26,10 @@ const (
 func smallFS(t *testing.T) (vfs.FS, string, string) {
 	t.Helper()
 	dir := t.TempDir()
-	if os.Getuid() == 0 {
-		mount := filepath.Join(dir, "disk")
-		must(t, os.Mkdir(mount, 0o700))
-		if err := syscall.Mount("qmgrd-test", mount, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", smallDisk)); err == nil {
-			t.Cleanup(func() { _ = syscall.Unmount(mount, syscall.MNT_DETACH) })
-			return vfs.OS(), filepath.Join(mount, "QM1"), "tmpfs"
-		}
+	mount := filepath.Join(dir, "disk")
+	must(t, os.Mkdir(mount, 0o700))
+	if mountSmall(t, mount, smallDisk) {
+		return vfs.OS(), filepath.Join(mount, "QM1"), "tmpfs"
 	}
 	efs := errfs.New(vfs.OS())
 	efs.SetRoom(smallDisk)
