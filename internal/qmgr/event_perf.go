@@ -27,7 +27,7 @@ func (m *Manager) perform(q *Queue, set perfEvent) {
 	}
 	for i := range perfEvents {
 		e := &perfEvents[i]
-		if set&e.bit == 0 {
+		if set&e.bit == 0 || !q.cfg.Load().watch.wants(e.bit) { // the last one may have switched it off
 			continue
 		}
 		ev, ok := q.startEvent(m.opt.Clock.Now(), m.startedAt)
@@ -37,6 +37,9 @@ func (m *Manager) perform(q *Queue, set perfEvent) {
 		ev.Reason = e.rc
 		m.RaiseEvent(ev)
 		m.changeOwn(q, true, e.change...)
+		q.mu.Lock()
+		q.watch.busy = false
+		q.mu.Unlock()
 	}
 }
 

@@ -71,6 +71,7 @@ func (u *uow) join(o *uow) {
 	u.retained = append(u.retained, o.retained...)
 	u.sent = append(u.sent, o.sent...)
 	u.fired = append(u.fired, o.fired...)
+	u.later = append(u.later, o.later...)
 }
 
 // recipients leaves of the matching subscriptions, in place, those that get this publication.

@@ -342,7 +342,9 @@ func (q *Queue) defChanged(d *Def) {
 	defer q.mu.Unlock()
 	q.cfg.Store(cfg)
 	q.m.ev.noteInitQ(cfg)
-	q.watch.busy, q.watch.disarmed = false, false
+	if cfg.watch.trigger != mqi.MQTT_DEPTH { // else NOTRIGGER may still be on its way, and this another change
+		q.watch.disarmed = false
+	}
 	if cfg.getInhibited {
 		q.wait.endAll(waitResult{rc: mqi.MQRC_GET_INHIBITED})
 	}

@@ -11,18 +11,20 @@ import (
 // enqueueStreamed puts a message and its copy. With STRMQOS(MUSTDUP) both are put or none; with BESTEF the message is put
 // even when the copy cannot be. The copy of a copy is not made.
 func (m *Manager) enqueueStreamed(u *uow, q *Queue, cfg *queueCfg, head *msgHead, body []byte, owner uint32) mqi.RC {
-	both := &uow{quiet: u.quiet}
+	both := u.part()
 	if rc := m.enqueueAlone(both, q, head, body, owner); rc != 0 {
 		u.join(both) // trigger messages of a refusal
 		return rc
 	}
-	dup := &uow{quiet: u.quiet}
+	dup := u.part()
 	if rc := m.streamCopy(dup, cfg.streamQ, head, body, owner); rc == 0 {
 		both.join(dup)
 	} else {
 		m.giveBack(dup)
+		u.later = append(u.later, dup.later...)
 		if cfg.mustDup {
 			m.giveBack(both)
+			u.later = append(u.later, both.later...)
 			m.opt.Log.Warn().Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).Str("streamq", cfg.streamQ).Int32("rc", int32(rc)).
 				Msg("message refused: STRMQOS(MUSTDUP) and its copy cannot be put on the STREAMQ")
 			return rc

@@ -170,7 +170,12 @@ func (m *Manager) subChanged(o *Object, d *Def, fresh bool) {
 	if !fresh || cfgOf(s).reqOnly || m.retainedReadable() != 0 || m.topics.tree.RetainedCount() == 0 {
 		return
 	}
-	u := &uow{}
+	u := &uow{latched: true}
+	defer func() {
+		if len(u.later) > 0 {
+			m.wg.Go(u.unlatched) // waits until the command, of which this is the end, lets its latches go
+		}
+	}()
 	if _, rc := m.sendRetained(u, s, upTo); rc != 0 {
 		m.opt.Log.Warn().Str("sub", d.Name).Int32("rc", int32(rc)).Msg("a retained publication could not be sent to a new subscription")
 	}

@@ -25,6 +25,7 @@ type subscribing struct {
 	hobj Handle
 	p    *Pending // holds the latches of what is made
 	user string
+	work uow // the retained publications that a new subscription gets, with its definition
 
 	full   string // topic string, with its wildcards
 	scheme pubsub.Scheme
@@ -53,7 +54,8 @@ func (c *Conn) Subscribe(ctx context.Context, sd *mqi.SD, hobj Handle) (queue, h
 		return 0, 0, err
 	}
 	defer c.verb.Unlock()
-	s := &subscribing{c: c, m: c.m, sd: sd, hobj: hobj, p: &Pending{m: c.m, ready: make(chan struct{})}}
+	s := &subscribing{c: c, m: c.m, sd: sd, hobj: hobj, p: &Pending{m: c.m, ready: make(chan struct{})},
+		work: uow{latched: true}}
 	if rc := s.check(); rc != 0 {
 		return 0, 0, s.fail(rc)
 	}
@@ -69,6 +71,7 @@ func (c *Conn) Subscribe(ctx context.Context, sd *mqi.SD, hobj Handle) (queue, h
 	if err != nil {
 		return 0, 0, mqi.Wrap("MQSUB", sd.SubName, mqi.MQRC_CONNECTION_BROKEN, err)
 	}
+	defer s.work.unlatched()
 	defer s.p.finish(nil)
 	o := objs[0]
 	verbs := sd.Options & (mqi.MQSO_CREATE | mqi.MQSO_RESUME | mqi.MQSO_ALTER)
@@ -123,7 +126,7 @@ func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle,
 		n.ps = nil
 		return undo(pubsubRC(err), err)
 	}
-	u := &uow{}
+	u := &s.work
 	if !n.mem {
 		u.tx.Set(tableOf(o.Class), storeKey(o.Class, o.Name), d.encode(0))
 		if n.q != nil {

@@ -42,7 +42,7 @@ func (m *Manager) trigger(u *uow, q *Queue, now bool) bool {
 	q.mu.Unlock()
 	if w.trigger == mqi.MQTT_DEPTH {
 		// Not part of the unit of work: backing it out does not switch triggering on again.
-		m.changeOwn(q, now, setting{"TRIGGER", "NO"})
+		u.cause(func() { m.changeOwn(q, now, setting{"TRIGGER", "NO"}) })
 	}
 	u.fired = append(u.fired, &firing{initq: w.initq, tm: tm, keep: w.trigger != mqi.MQTT_EVERY})
 	u.n++
@@ -56,7 +56,7 @@ func (m *Manager) changeOwn(q *Queue, wait bool, values ...setting) {
 			m.opt.Log.Warn().Err(err).Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).
 				Msg("an attribute could not be changed after an event")
 			q.mu.Lock()
-			q.watch.busy, q.watch.disarmed = false, false
+			q.watch.disarmed = false
 			q.mu.Unlock()
 		}
 	}
@@ -220,7 +220,7 @@ func (m *Manager) afterPut(u *uow, q *Queue, n *newMsg) {
 		m.trigger(u, q, !u.quiet)
 	}
 	if fx.events != 0 && !u.quiet {
-		m.perform(q, fx.events)
+		u.cause(func() { m.perform(q, fx.events) })
 	}
 }
 
@@ -233,7 +233,7 @@ func (m *Manager) intervalOver(now time.Time, last int64) bool {
 // afterRefusal does what a put to a full queue causes.
 func (m *Manager) afterRefusal(u *uow, q *Queue, n *newMsg) {
 	if n.fx.events != 0 && !u.quiet {
-		m.perform(q, n.fx.events)
+		u.cause(func() { m.perform(q, n.fx.events) })
 	}
 }
 

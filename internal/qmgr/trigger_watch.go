@@ -86,6 +86,21 @@ const (
 	serviceOK
 )
 
+// wants reports whether an event is switched on.
+func (w *watchCfg) wants(e perfEvent) bool {
+	switch e {
+	case depthHigh:
+		return w.evHigh
+	case depthLow:
+		return w.evLow
+	case depthFull:
+		return w.evFull
+	case serviceHigh:
+		return w.service == mqi.MQQSIE_HIGH
+	}
+	return w.service == mqi.MQQSIE_OK
+}
+
 // triggering counts the messages that TRIGMPRI lets count: all, and those that are surely committed.
 func (q *Queue) triggering(minPrio uint8) (all, committed int) {
 	for p := int(minPrio); p < len(q.lists); p++ {

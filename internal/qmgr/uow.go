@@ -25,7 +25,10 @@ type uow struct {
 	skipN  int
 	places map[*groupPos]groupPos // of handles in logical order, as they were before the unit
 
-	quiet bool      // the queue manager's own event messages: they cause no events
+	quiet   bool     // the queue manager's own event messages: they cause no events
+	latched bool     // made while objects are latched: what it causes to queues waits in later
+	later   []func() // to be done, in order, when the latches are let go
+
 	fired []*firing // trigger messages that are put when the unit ends
 
 	retained []*retainedOp // retained publications that change with the unit
@@ -45,6 +48,30 @@ type getRef struct {
 	head []byte // as got; for the backout count
 	back int32  // backout count as got
 }
+
+// cause does what the unit causes beside itself: changes of queues, for which they are latched. One who holds latches would
+// wait for himself, so what he causes waits until he has let them go.
+func (u *uow) cause(do func()) {
+	if u.latched {
+		u.later = append(u.later, do)
+		return
+	}
+	do()
+}
+
+// unlatched does what waited for the latches.
+func (u *uow) unlatched() {
+	for len(u.later) > 0 { // doing it may cause more
+		list := u.later
+		u.later = nil
+		for _, do := range list {
+			do()
+		}
+	}
+}
+
+// part makes a unit that will be joined to this one, or given back alone.
+func (u *uow) part() *uow { return &uow{quiet: u.quiet, latched: u.latched} }
 
 func (u *uow) put(q *Queue, slot uint32, seq store.Seq, r store.Rec) {
 	u.tx.Put(q.qid, seq, r)
@@ -237,7 +264,7 @@ func (m *Manager) commit(u *uow) error {
 		missed := len(b.puts) > 0 && b.q.watch.missed
 		b.q.mu.Unlock()
 		if missed {
-			m.recheck(b.q)
+			u.cause(func() { m.recheck(b.q) })
 		}
 	}
 	m.removeLate(&late)
