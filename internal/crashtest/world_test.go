@@ -32,17 +32,25 @@ const worldDir = "/d/QM"
 // world is a queue manager in this process, on whatever disk, with one application's connection. Its clock stands
 // still, so that it does nothing on its own account.
 type world struct {
-	st store.Store
-	m  *qmgr.Manager
-	c  *qmgr.Conn
-	h  map[string]qmgr.Handle // queues that are open
+	st   store.Store
+	m    *qmgr.Manager
+	c    *qmgr.Conn
+	h    map[string]qmgr.Handle // queues that are open
+	told []string               // what the store told the operator at its start
 }
 
 func openWorld(fsys vfs.FS, dir string) (*world, error) { return openWorldWith(fsys, dir, 64<<10) }
 
 func openWorldWith(fsys vfs.FS, dir string, segment int64) (*world, error) {
 	clk := clock.NewFake(time.Date(2026, 5, 14, 14, 38, 28, 0, time.UTC))
-	st, err := store.Open(store.Options{Dir: dir, FS: fsys, SegmentSize: segment, JoinDelay: -1, LogSegments: 8, Clock: clk})
+	var mu sync.Mutex
+	var told []string
+	st, err := store.Open(store.Options{Dir: dir, FS: fsys, SegmentSize: segment, JoinDelay: -1, LogSegments: 8, Clock: clk,
+		Notice: func(text string) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, text)
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +65,9 @@ func openWorldWith(fsys vfs.FS, dir string, segment int64) (*world, error) {
 	if err != nil {
 		return nil, errors.Join(err, ignoreFailed(st.Close(store.Preempt, nil)))
 	}
-	w := &world{st: st, m: m, h: map[string]qmgr.Handle{}}
+	mu.Lock()
+	w := &world{st: st, m: m, h: map[string]qmgr.Handle{}, told: told}
+	mu.Unlock()
 	if err := w.connect(); err != nil {
 		w.end(store.Preempt)
 		return nil, err
