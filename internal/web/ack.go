@@ -38,6 +38,13 @@ func wantsAcks(q url.Values, browse, must bool) (bool, error) {
 	return yes && !browse, err
 }
 
+// duplex lets a stream be refused while its sender has more to say: otherwise net/http reads the body to its end first, and
+// the two sides wait for each other.
+func duplex(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).EnableFullDuplex() // newStream says it where it cannot be
+	w.Header().Set("Connection", "close")
+}
+
 // readAcks reads them from the body until that ends.
 func readAcks(r *http.Request) *acks {
 	a := &acks{more: make(chan struct{}, 1), ended: make(chan struct{})}

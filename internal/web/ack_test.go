@@ -222,3 +222,16 @@ func TestGetAsksForAcks(t *testing.T) {
 		t.Fatalf("left: %v", left)
 	}
 }
+
+// A stream is refused at once though its sender has not ended its body.
+func TestRefusedStreamDoesNotWait(t *testing.T) {
+	s := newServer(t)
+	addr := serveTCP(t, s, time.Minute)
+	for _, path := range []string{"/qmgrd/get?queue=NONE&ack=yes", "/qmgrd/put?queue=NONE", "/qmgrd/subscribe?topic=&ack=yes&count=x"} {
+		_, r := dial(t, addr, "POST "+path+" HTTP/1.1\r\n"+headers+"Transfer-Encoding: chunked\r\n\r\n")
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil || resp.StatusCode/100 != 4 {
+			t.Errorf("%s: %v %v", path, resp, err)
+		}
+	}
+}

@@ -71,6 +71,7 @@ func (s *Server) postPublication(w http.ResponseWriter, r *http.Request) error {
 
 // postPublish publishes frames as they arrive, as postPut puts them.
 func (s *Server) postPublish(w http.ResponseWriter, r *http.Request) error {
+	duplex(w)
 	q := r.URL.Query()
 	md, err := putDescriptor(q)
 	if err != nil {
@@ -109,6 +110,7 @@ const idleGet = 5 * time.Second
 // postSubscribe subscribes and sends publications until count have been sent, or none came for wait milliseconds. A
 // durable subscription is made or resumed, and stays.
 func (s *Server) postSubscribe(w http.ResponseWriter, r *http.Request) error {
+	duplex(w)
 	q := r.URL.Query()
 	sd, err := subscriptionOf(q)
 	if err != nil {

@@ -151,6 +151,7 @@ func putDescriptor(q url.Values) (*mqi.MD, error) {
 
 // postPut puts frames as they arrive.
 func (s *Server) postPut(w http.ResponseWriter, r *http.Request) error {
+	duplex(w)
 	q := r.URL.Query()
 	md, err := putDescriptor(q)
 	if err != nil {

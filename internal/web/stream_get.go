@@ -12,6 +12,7 @@ import (
 // postGet gets or browses messages until none is there, or count have been sent. Messages are got under syncpoint and
 // committed when the reader has acknowledged them (ack.go): a reader that goes away loses nothing.
 func (s *Server) postGet(w http.ResponseWriter, r *http.Request) error {
+	duplex(w)
 	q := r.URL.Query()
 	browse := q.Get("browse") == "yes"
 	options := int32(mqi.MQGMO_SYNCPOINT)
