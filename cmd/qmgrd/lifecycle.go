@@ -154,6 +154,9 @@ func (e *env) startDetached(f startFlags) error {
 	_, err := daemon.StatusOf(e.ctx, f.opt.DataDir, f.opt.Name)
 	if errors.Is(err, daemon.ErrNoSuch) && f.opt.Create {
 		_, err = daemon.Create(e.ctx, daemon.CreateOptions{DataDir: f.opt.DataDir, Name: f.opt.Name})
+		if errors.Is(err, daemon.ErrExists) {
+			err = nil // somebody else has just made it; whose start came first is told below
+		}
 	}
 	if err != nil {
 		return err

@@ -111,6 +111,7 @@ func (d *daemon) start(ctx context.Context) error {
 	d.group = obs.NewGroup(context.WithoutCancel(ctx), d.log)
 	d.listeners = newListeners(d.group, d.log, d.act)
 	d.services = newServices(d.log, d.dir, d.clk)
+	d.services.endLeftovers()
 	so := storeOptions(d.dir, cfg)
 	if d.opt.FS != nil {
 		so.FS = d.opt.FS

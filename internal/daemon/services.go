@@ -78,6 +78,7 @@ func (h *services) Start(s qmgr.ServiceSpec) (int, error) {
 		h.children.Done()
 	default:
 		h.servers[s.Name] = cmd
+		h.noteChildren()
 		if h.ending { // it came too late for stopAll
 			_ = terminate(cmd.Process)
 		}
@@ -109,6 +110,7 @@ func (h *services) wait(s qmgr.ServiceSpec, cmd *exec.Cmd) {
 	h.mu.Lock()
 	if h.servers[s.Name] == cmd {
 		delete(h.servers, s.Name)
+		h.noteChildren()
 	}
 	h.mu.Unlock()
 	if s.Ended != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -154,5 +155,23 @@ func Check(dataDir, qm string) ([]store.Problem, error) {
 	if _, err := ReadConfig(dir); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, iniName), err)
 	}
-	return store.Check(dir, vfs.OS())
+	ps, err := store.Check(dir, vfs.OS())
+	return append(checkPlaces(dir), ps...), err
+}
+
+// checkPlaces reports what stands in the way of a start beside the store: a file for a directory, or the other way round.
+func checkPlaces(dir string) []store.Problem {
+	var out []store.Problem
+	for name, wantDir := range map[string]bool{errorsDir: true, stateName: false} {
+		path := filepath.Join(dir, name)
+		st, err := os.Stat(path)
+		switch {
+		case err != nil: // a start makes it
+		case wantDir && !st.IsDir():
+			out = append(out, store.Problem{File: path, Where: "file", What: "a directory is wanted here"})
+		case !wantDir && !st.Mode().IsRegular():
+			out = append(out, store.Problem{File: path, Where: "file", What: "an ordinary file is wanted here"})
+		}
+	}
+	return out
 }

@@ -64,13 +64,12 @@ func ValidName(qm string) error {
 	if len(qm) > MaxQMName {
 		return fmt.Errorf("queue manager name %.60q has %d characters, at most %d are allowed", qm, len(qm), MaxQMName)
 	}
-	for i := 0; i < len(qm); i++ {
-		c := qm[i]
+	for _, c := range qm {
 		switch {
 		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9':
 		case c == '.', c == '_', c == '/', c == '%':
 		default:
-			return fmt.Errorf("queue manager name %q: character %q is not allowed, use A-Z a-z 0-9 . _ / %%", qm, rune(c))
+			return fmt.Errorf("queue manager name %q: character %q is not allowed, use A-Z a-z 0-9 . _ / %%", qm, c)
 		}
 	}
 	return nil
