@@ -357,6 +357,10 @@ func (g *getting) claimed(r waitResult) *found {
 		q.unclaim(r.slot)
 		return nil
 	}
+	if e := f.e.expire; e != 0 && e <= g.c.m.opt.Clock.Now().UnixMilli() { // since it was claimed
+		q.unclaim(r.slot)
+		return nil // the search that follows discards it
+	}
 	if g.tooSmall(f.size()) {
 		q.unclaim(r.slot)
 		f.e.flags &^= fClaimed

@@ -154,6 +154,10 @@ func (q *Queue) serve(slot uint32) {
 	if q.wait.n == 0 || e.flags&unserved != 0 {
 		return
 	}
+	if e.expire != 0 && e.expire <= q.m.opt.Clock.Now().UnixMilli() {
+		q.serveExpired()
+		return
+	}
 	look := waitResult{look: true}
 	for q.wait.browse.head != nil {
 		q.wait.end(q.wait.browse.head, look)
@@ -167,6 +171,16 @@ func (q *Queue) serve(slot uint32) {
 		return
 	}
 	q.serveLookers(slot)
+}
+
+// serveExpired lets one get look: it finds that the message's time is over and discards it, with the report it asked for.
+func (q *Queue) serveExpired() {
+	for _, l := range []*waitList{&q.wait.look, &q.wait.any, &q.wait.browse} {
+		if l.head != nil {
+			q.wait.end(l.head, waitResult{look: true})
+			return
+		}
+	}
 }
 
 // serveLookers gives a message to the first waiter whose conditions it meets by itself. If there is none, those whose conditions
