@@ -59,8 +59,8 @@ func (m *Manager) changed(u *unit, err error) {
 		if c.o.Class == ClassQmgr && c.old != nil && c.old.Get("STATINT") != c.now.Get("STATINT") {
 			m.restartStats()
 		}
-		if c.old != nil && c.now != nil && c.o.Queue != nil && parseWatchCfg(c.old) != parseWatchCfg(c.now) {
-			m.recheck(c.o.Queue)
+		if c.old != nil && c.now != nil && c.o.Queue != nil {
+			m.queueChanged(c.o.Queue, c.old, c.now)
 		}
 	}
 }

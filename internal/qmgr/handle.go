@@ -90,19 +90,19 @@ func (m *Manager) openedVia(name string) int {
 	return n
 }
 
-// attach counts the handle on its queue; the reason code says why it cannot be.
-func (q *Queue) attach(h *handle) mqi.RC {
+// attach counts the handle on its queue; the reason code says why it cannot be. first means: the only one for input.
+func (q *Queue) attach(h *handle) (first bool, rc mqi.RC) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.dead || q.obj.deleting.Load() {
-		return mqi.MQRC_UNKNOWN_OBJECT_NAME
+		return false, mqi.MQRC_UNKNOWN_OBJECT_NAME
 	}
 	if q.damaged {
-		return mqi.MQRC_OBJECT_DAMAGED
+		return false, mqi.MQRC_OBJECT_DAMAGED
 	}
 	if h.input {
 		if q.excl || h.excl && q.in > 0 {
-			return mqi.MQRC_OBJECT_IN_USE
+			return false, mqi.MQRC_OBJECT_IN_USE
 		}
 		q.in++
 		q.excl = h.excl
@@ -111,7 +111,7 @@ func (q *Queue) attach(h *handle) mqi.RC {
 		q.out++
 	}
 	q.handles[h] = struct{}{}
-	return 0
+	return h.input && q.in == 1, 0
 }
 
 // detach forgets the handle with its cursor, lock and marks.

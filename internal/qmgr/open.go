@@ -181,12 +181,13 @@ func (c *Conn) bind(op string, h *handle) error {
 		h.excl = h.opts&mqi.MQOO_INPUT_EXCLUSIVE != 0 || h.opts&mqi.MQOO_INPUT_AS_Q_DEF != 0 && cfg.defExcl ||
 			!cfg.share
 	}
-	if rc := base.Queue.attach(h); rc != 0 {
+	first, rc := base.Queue.attach(h)
+	if rc != 0 {
 		return mqi.E(op, h.name, rc)
 	}
 	h.queue = base.Queue
-	if h.input {
-		c.m.inputOpened(h.queue)
+	if first {
+		c.m.initiatesAgain(h.queue)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 	subs := p.recipients(m.topics.tree.Match(c.matches[:0], p.topic))
 	c.matches = subs
 	if rc := m.fanOut(u, p, subs); rc != 0 {
-		m.giveBack(u)
+		m.withdraw(u)
 		return 0, mqi.E(op, h.name, rc)
 	}
 	if sync {

@@ -315,7 +315,7 @@ func (c *Conn) deliver(op string, h *handle, pieces []piece, pmo *mqi.PMO) error
 	for i := range pieces {
 		if rc := c.deliverPiece(u, h, &pieces[i]); rc != 0 {
 			if n > 1 { // u is this put's alone
-				c.m.giveBack(u)
+				c.m.withdraw(u)
 			}
 			return mqi.E(op, h.name, rc)
 		}

@@ -124,13 +124,15 @@ func (m *Manager) changeQueue(ctx context.Context, id auth.Identity, name string
 		p.finish(nil)
 		return mqi.E("MQSET", name, mqi.MQRC_Q_DELETED)
 	}
-	d := o.Def().clone()
+	old := o.Def()
+	d := old.clone()
 	for _, v := range values {
 		d.set(v.key, v.val)
 	}
 	if d.Get("DEFTYPE") == "TEMPDYN" { // has no record
 		m.swapDef(o, d, o.Queue.qid, false)
 		p.finish(done(""))
+		m.queueChanged(o.Queue, old, d)
 		return nil
 	}
 	u := &unit{ok: done("")}

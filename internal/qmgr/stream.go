@@ -20,10 +20,10 @@ func (m *Manager) enqueueStreamed(u *uow, q *Queue, cfg *queueCfg, head *msgHead
 	if rc := m.streamCopy(dup, cfg.streamQ, head, body, owner); rc == 0 {
 		both.join(dup)
 	} else {
-		m.giveBack(dup)
+		m.withdraw(dup)
 		u.later = append(u.later, dup.later...)
 		if cfg.mustDup {
-			m.giveBack(both)
+			m.withdraw(both)
 			u.later = append(u.later, both.later...)
 			m.opt.Log.Warn().Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).Str("streamq", cfg.streamQ).Int32("rc", int32(rc)).
 				Msg("message refused: STRMQOS(MUSTDUP) and its copy cannot be put on the STREAMQ")

@@ -50,7 +50,7 @@ func (c *Conn) SubRequest(ctx context.Context, hsub Handle, action int32, sro *m
 		rc = mqi.MQRC_NO_RETAINED_MSG
 	}
 	if rc != 0 {
-		c.m.giveBack(u)
+		c.m.withdraw(u)
 		return fail(rc)
 	}
 	if err := c.m.commit(u); err != nil {

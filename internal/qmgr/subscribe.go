@@ -135,7 +135,7 @@ func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle,
 	}
 	if !s.asks(mqi.MQSO_NEW_PUBLICATIONS_ONLY | mqi.MQSO_PUBLICATIONS_ON_REQUEST) {
 		if _, rc := m.sendRetained(u, n.ps, upTo); rc != 0 {
-			m.giveBack(u)
+			m.withdraw(u)
 			return undo(rc, nil)
 		}
 	}

@@ -14,8 +14,10 @@ import (
 
 // firing is a trigger message that waits for the end of the unit of work that caused it.
 type firing struct {
+	q     *Queue
 	initq string
 	tm    mqi.TM
+	depth bool // DEPTH: triggering has been switched off
 	keep  bool // FIRST and DEPTH: put also when the unit is backed out
 }
 
@@ -44,7 +46,7 @@ func (m *Manager) trigger(u *uow, q *Queue, now bool) bool {
 		// Not part of the unit of work: backing it out does not switch triggering on again.
 		u.cause(func() { m.changeOwn(q, now, setting{"TRIGGER", "NO"}) })
 	}
-	u.fired = append(u.fired, &firing{initq: w.initq, tm: tm, keep: w.trigger != mqi.MQTT_EVERY})
+	u.fired = append(u.fired, &firing{q: q, initq: w.initq, tm: tm, depth: w.trigger == mqi.MQTT_DEPTH, keep: w.trigger != mqi.MQTT_EVERY})
 	u.n++
 	return true
 }
@@ -52,6 +54,9 @@ func (m *Manager) trigger(u *uow, q *Queue, now bool) bool {
 // changeOwn changes attributes of a queue as a consequence of what happened on it. With wait it is done on return.
 func (m *Manager) changeOwn(q *Queue, wait bool, values ...setting) {
 	change := func() {
+		if q.isDead() {
+			return
+		}
 		if err := m.changeQueue(context.Background(), auth.Identity{}, q.obj.Name, values); err != nil {
 			m.opt.Log.Warn().Err(err).Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).
 				Msg("an attribute could not be changed after an event")
@@ -136,6 +141,22 @@ func (m *Manager) fire(u *uow, list []*firing) {
 	u.fired = nil
 }
 
+// unfire takes back trigger messages of puts that never were: DEPTH is switched on again, and each queue is looked at again
+// for the messages of others that came meanwhile and were counted behind those.
+func (m *Manager) unfire(u *uow, list []*firing) {
+	for _, f := range list {
+		if !f.keep {
+			continue
+		}
+		u.cause(func() {
+			if f.depth {
+				m.changeOwn(f.q, true, setting{"TRIGGER", "YES"})
+			}
+			m.recheck(f.q)
+		})
+	}
+}
+
 // fireBackedOut puts the trigger messages that come although their unit of work was backed out, and looks again at the
 // queues that got messages back.
 func (m *Manager) fireBackedOut(u *uow) {
@@ -190,19 +211,27 @@ func (m *Manager) recheck(q *Queue) {
 // inputClosed is told that a handle for input has been closed.
 func (m *Manager) inputClosed(q *Queue) { m.recheck(q) }
 
-// inputOpened is told that a queue was opened for input. The first one that opens an initiation queue gets the trigger
-// messages of the queues whose conditions are met already.
-func (m *Manager) inputOpened(initq *Queue) {
+// initiatesAgain is told that a queue can be an initiation queue now: it was opened for input by the first one, or enabled.
+// It gets the trigger messages of the queues whose conditions are met already.
+func (m *Manager) initiatesAgain(initq *Queue) {
 	if _, ok := m.ev.initQs.Load(initq.obj.Name); !ok {
-		return
-	}
-	if in, _ := initq.opens(); in != 1 {
 		return
 	}
 	for _, o := range m.localQueues() {
 		if o.Queue.cfg.Load().watch.initq == initq.obj.Name {
 			m.recheck(o.Queue)
 		}
+	}
+}
+
+// queueChanged looks whether a queue's new definition lets a trigger message be made, for itself or as initiation queue.
+func (m *Manager) queueChanged(q *Queue, old, now *Def) {
+	enabled := func(key string) bool { return old.Get(key) != now.Get(key) && now.Get(key) == "ENABLED" }
+	if enabled("GET") || parseWatchCfg(old) != parseWatchCfg(now) {
+		m.recheck(q)
+	}
+	if enabled("GET") || enabled("PUT") {
+		m.initiatesAgain(q)
 	}
 }
 

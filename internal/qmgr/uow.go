@@ -229,7 +229,8 @@ func (m *Manager) commit(u *uow) error {
 	if u.tx.Len() == 0 && len(u.retained) == 0 {
 		return nil
 	}
-	m.fire(u, u.fired)
+	fired := u.fired
+	m.fire(u, fired)
 	t := m.submitUnit(u)
 	// The unit ends whatever the caller's context does: nobody may see it half.
 	err := t.Wait(context.Background())
@@ -237,6 +238,7 @@ func (m *Manager) commit(u *uow) error {
 	if err != nil {
 		m.retain.failed(u.retained)
 		m.giveBack(u)
+		m.unfire(u, fired)
 		return err
 	}
 	m.retain.done(u.retained)
@@ -304,6 +306,13 @@ func (m *Manager) undo(u *uow) {
 	}
 	m.giveBack(u)
 	m.fireBackedOut(u)
+}
+
+// withdraw takes back what a verb that failed has done, and the trigger messages it would have caused.
+func (m *Manager) withdraw(u *uow) {
+	m.giveBack(u)
+	m.unfire(u, u.fired)
+	u.fired = nil
 }
 
 // giveBack removes the unit's puts and returns its gets.
