@@ -90,7 +90,7 @@ func openBase(o Options, format int) (_ *base, err error) {
 		return nil, err
 	}
 	b.vol = newVolatile(o.MemoryLimit, b.spill)
-	if err := loadKept(o.FS, o.Dir, b.vol, o.AcceptLoss); err != nil {
+	if err := b.takeKept(); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -176,6 +176,12 @@ func (b *base) fail(cause error) error {
 		close(b.failed)
 	})
 	return *b.cause.Load()
+}
+
+func (b *base) notice(text string) {
+	if b.opt.Notice != nil {
+		b.opt.Notice("store: " + text)
+	}
 }
 
 // refuse says why no call is served any more, or nil.
@@ -449,8 +455,8 @@ func (s *boltStore) Close(m StopMode, keep func(QID) bool) error {
 	orderly := s.cause.Load() == nil && m != Preempt && !s.opt.ReadOnly
 	if p := s.cause.Load(); p != nil {
 		errs = append(errs, *p)
-	} else if orderly && keep != nil {
-		errs = append(errs, writeKept(s.opt.FS, s.opt.Dir, s.vol, keep))
+	} else if orderly {
+		errs = append(errs, s.keepMessages(keep))
 	}
 	return errors.Join(append(errs, s.release(orderly))...)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -47,6 +48,13 @@ func (c *checker) add(p Problem) bool {
 // addErr turns an ErrCorrupt into a Problem; another error is handed back.
 func (c *checker) addErr(file string, err error) error {
 	var ce *corruption
+	if several, ok := err.(interface{ Unwrap() []error }); ok && errors.Is(err, ErrCorrupt) {
+		var errs []error
+		for _, err := range several.Unwrap() {
+			errs = append(errs, c.addErr(file, err))
+		}
+		return errors.Join(errs...)
+	}
 	switch {
 	case err == nil:
 		return nil
@@ -90,6 +98,16 @@ func (c *checker) run() error {
 
 // checkLog replays the log as a start would, reads every value that is alive, and changes nothing.
 func (c *checker) checkLog() error {
+	before := len(c.out)
+	for _, sub := range []string{"log", "big"} {
+		name := filepath.Join(c.dir, sub)
+		if st, err := c.fs.Stat(name); err == nil && !st.IsDir() {
+			c.add(Problem{name, "file", "a directory is wanted here"})
+		}
+	}
+	if len(c.out) > before {
+		return nil
+	}
 	nat, _ := c.fs.(vfs.Native)
 	if verifyPages(nat, statePath(c.dir), everyPage) != nil {
 		return nil // reported already; without the state file nobody knows where the log begins
@@ -124,6 +142,12 @@ func (c *checker) checkLog() error {
 				name = files.bigName(r.off)
 			}
 			err = corrupt(name, "file", "missing, though the log names it")
+		}
+		if r.seg == segBig && err == nil {
+			name := files.bigName(r.off)
+			if st, serr := c.fs.Stat(name); serr == nil && st.Size() != int64(r.n) {
+				err = corrupt(name, "size", fmt.Sprintf("%d bytes, the log says %d", st.Size(), r.n))
+			}
 		}
 		return c.addErr(files.dir, err)
 	})

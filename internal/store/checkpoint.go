@@ -42,13 +42,15 @@ type checkpointer struct {
 	bigLimit uint64   // big files below belong to the frozen generation or to nobody
 	pending  bool     // a frozen generation waits to be written
 	bytes    uint64   // of log that it stands for
+	bigs     uint64   // of them in big files
+	bigsAt   uint64   // writer.bigs at the last freeze
 
 	attempt chan struct{} // closed when the running attempt ends; guarded by mu
 	err     error         // of the last attempt
 
 	writtenAt uint64        // writer.written at the last freeze; set by the committer's goroutine, under mu
 	base      atomic.Uint64 // writtenAt of the last checkpoint that is complete
-	marked    uint64 // LSN of the last mark; committer's goroutine only
+	marked    uint64        // LSN of the last mark; committer's goroutine only
 }
 
 func (c *checkpointer) init() {
@@ -118,6 +120,7 @@ func (s *logStore) freezeNow() {
 	c.pos = position{lsn: w.lsn, seg: w.cur.no, off: w.off}
 	c.bigLimit, c.pending = w.nextBig, true
 	c.bytes, c.writtenAt = w.written-c.writtenAt, w.written
+	c.bigs, c.bigsAt = w.bigs-c.bigsAt, w.bigs
 }
 
 // freezeOrJoin gets a generation frozen. It must not wait for the committer when that waits for this checkpoint.
@@ -200,6 +203,9 @@ func (s *logStore) writeFrozen() error {
 		s.notice(fmt.Sprintf("a file that is not needed cannot be deleted: %v", err))
 	}
 	s.makeReserve()
+	if st, err := s.opt.FS.Stat(s.state.path); err == nil && s.state.spare() >= uint64(st.Size())/4*3 {
+		s.largest.Store(0) // nearly all is gone: what is free lies in long pieces
+	}
 	s.state.forget()
 	return nil
 }
@@ -210,17 +216,22 @@ type freezer struct {
 	g     *generation
 	steps []func(*stateTx) error
 	bytes int
+
+	maxBytes, maxSteps int // of a transaction
 }
 
 func (f *freezer) write(pos position) error {
+	f.measure()
 	qs := make([]QID, 0, len(f.g.queues))
 	for q := range f.g.queues {
 		qs = append(qs, q)
 	}
 	slices.Sort(qs)
-	for _, q := range qs {
-		if err := f.queue(q, f.g.queues[q]); err != nil {
-			return err
+	for _, step := range []func(QID, *genQueue) error{f.removals, f.messages} { // what gives room comes first
+		for _, q := range qs {
+			if err := step(q, f.g.queues[q]); err != nil {
+				return err
+			}
 		}
 	}
 	for t := Table(0); len(f.g.tables) > 0; t++ {
@@ -236,28 +247,65 @@ func (f *freezer) write(pos position) error {
 }
 
 func (f *freezer) flush() error {
+	steps := f.steps
+	f.steps, f.bytes = f.steps[:0], 0
+	return f.apply(steps)
+}
+
+// apply runs steps in one transaction. bbolt writes every page that it touches anew: when there is no room for that, halves
+// are tried, because the pages that one transaction frees serve the next.
+func (f *freezer) apply(steps []func(*stateTx) error) error {
 	err := f.s.state.update(func(tx *stateTx) error {
-		for _, step := range f.steps {
+		for _, step := range steps {
 			if err := step(tx); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	f.steps, f.bytes = f.steps[:0], 0
-	return err
+	if !isFull(err) || len(steps) < 2 {
+		return err
+	}
+	half := len(steps) / 2
+	if err := f.apply(steps[:half]); err != nil {
+		return err
+	}
+	return f.apply(steps[half:])
 }
+
+// pagesOfStep is what a step may touch of head, body and their branches.
+const pagesOfStep = 8
 
 func (f *freezer) add(bytes int, step func(*stateTx) error) error {
 	f.steps = append(f.steps, step)
 	f.bytes += bytes
-	if f.bytes < ckptBytes && len(f.steps) < ckptOps {
+	if f.bytes < f.maxBytes && len(f.steps) < f.maxSteps {
 		return nil
 	}
-	return f.flush()
+	if err := f.flush(); err != nil {
+		return err
+	}
+	f.measure()
+	return nil
 }
 
-func (f *freezer) queue(q QID, gq *genQueue) error {
+// measure makes the next transaction so small that its pages find room.
+func (f *freezer) measure() {
+	f.maxBytes, f.maxSteps = ckptBytes, ckptOps
+	free, err := f.s.opt.FS.Free(f.s.opt.Dir)
+	if err != nil {
+		return
+	}
+	// Pages that are in the file already come first: what it grows by it keeps, and the log has no room any more.
+	room := min(f.s.state.spare(), 1<<40)
+	if room < minReserve || free > uint64(f.s.opt.SegmentSize)*8 {
+		room = min(free+room, 1<<40)
+	}
+	f.maxBytes = max(min(f.maxBytes, int(room/8)), 1)
+	f.maxSteps = max(min(f.maxSteps, int(room/8)/(pagesOfStep*f.s.state.page)), 1)
+}
+
+func (f *freezer) removals(q QID, gq *genQueue) error {
 	if gq.dropped {
 		if err := f.add(0, func(tx *stateTx) error { return tx.dropQueue(q) }); err != nil {
 			return err
@@ -268,6 +316,10 @@ func (f *freezer) queue(q QID, gq *genQueue) error {
 			return err
 		}
 	}
+	return nil
+}
+
+func (f *freezer) messages(q QID, gq *genQueue) error {
 	for _, s := range sortedKeys(gq.heads) {
 		head, err := f.s.files.read(gq.heads[s])
 		if err != nil {
@@ -338,28 +390,66 @@ func (s *logStore) roomFor(size, least int64) (int64, error) {
 	if free, err := s.opt.FS.Free(s.opt.Dir); err == nil && free < 8*uint64(size) {
 		size = max(least, min(size, max(align8(int64(free/8)), 64<<10)))
 	}
-	s.ck.mu.Lock()
-	log := s.w.written - s.ck.writtenAt
-	if s.ck.pending {
-		log += s.ck.bytes
+	if err := s.needReserve(); err != nil {
+		return size, err
 	}
-	s.ck.mu.Unlock()
-	return size, s.enough(2*uint64(size), 2*uint64(size)+2*log)
+	log, bigs := s.uncheckpointed()
+	return size, s.enough(2*uint64(size)+bigs+s.floor(), 2*uint64(size)+2*log+s.floor())
+}
+
+// floor is what the disk must keep: a log while only the state file has room, and in that file a new piece for the leaf that
+// a large message is taken from, which holds another as a rule.
+func (s *logStore) floor() uint64 { return uint64(s.reserveSize()) + 4*s.largest.Load() }
+
+// uncheckpointed is how many bytes of the log the state file does not have, and how many of them lie in big files: bbolt
+// needs them in one piece, for which what is free inside its file is seldom good.
+func (s *logStore) uncheckpointed() (log, bigs uint64) {
+	s.ck.mu.Lock()
+	defer s.ck.mu.Unlock()
+	log, bigs = s.w.written-s.ck.writtenAt, s.w.bigs-s.ck.bigsAt
+	if s.ck.pending {
+		log, bigs = log+s.ck.bytes, bigs+s.ck.bigs
+	}
+	return log, bigs
+}
+
+// noteSize remembers the largest value that was seen.
+func (s *logStore) noteSize(n uint64) {
+	for old := s.largest.Load(); n > old && !s.largest.CompareAndSwap(old, n); old = s.largest.Load() {
+	}
+}
+
+// roomForBig refuses a value in a file of its own when the next checkpoint could not copy it.
+func (s *logStore) roomForBig(size int64) error {
+	s.noteSize(uint64(size))
+	if err := s.needReserve(); err != nil {
+		return err
+	}
+	log, bigs := s.uncheckpointed()
+	need := 2 * (log + uint64(size))
+	if w := s.w; w.cur != nil && !w.ended {
+		need += 2 * uint64(max(w.cur.size-w.off, 0))
+	}
+	return s.enough(2*uint64(size)+bigs+s.floor(), uint64(size)+need+s.floor())
 }
 
 // The reserve is a file that is given up when the disk is full, so that messages can still be taken away, and a
-// checkpoint can run.
+// checkpoint can run. Nothing is accepted without it.
+
+const minReserve = 256 << 10
 
 func (s *logStore) reserveName() string { return filepath.Join(s.files.dir, "reserve") }
-func (s *logStore) reserveSize() int64  { return max(s.opt.SegmentSize/4, minSegmentSize) }
+func (s *logStore) reserveSize() int64  { return max(s.opt.SegmentSize/4, minReserve) }
 func (s *logStore) reserveReady() bool  { ok, _ := exists(s.opt.FS, s.reserveName()); return ok }
 func (s *logStore) makeReserve() {
 	if s.reserveReady() {
+		s.noReserve.Store(false)
 		return
 	}
+	s.noReserve.Store(true)
 	size := s.reserveSize()
 	if free, err := s.opt.FS.Free(s.opt.Dir); err == nil {
-		size = max(min(size, int64(free/16)), minSegmentSize)
+		size = max(min(size, int64(free/16)), minReserve)
 	}
 	f, err := s.opt.FS.OpenFile(s.reserveName(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -369,7 +459,19 @@ func (s *logStore) makeReserve() {
 	f.Close()
 	if err != nil {
 		_ = s.opt.FS.Remove(s.reserveName())
+		return
 	}
+	s.noReserve.Store(false)
+}
+
+// needReserve refuses what takes room while there is no reserve.
+func (s *logStore) needReserve() error {
+	if s.makeReserve(); s.reserveReady() {
+		return nil
+	}
+	s.ck.ask()
+	return fmt.Errorf("%w: there is no room for %s, without which messages could not be taken away any more", ErrFull,
+		s.reserveName())
 }
 
 // useReserve gives the reserve up and returns the size of the segment to make from it, 0 when there is none. The rest
@@ -379,5 +481,7 @@ func (s *logStore) useReserve() int64 {
 	if err != nil || s.opt.FS.Remove(s.reserveName()) != nil {
 		return 0
 	}
+	s.noReserve.Store(true)
+	s.ck.ask() // it brings room back, and the reserve with it
 	return max(align8(st.Size()/4), 16<<10)
 }

@@ -31,6 +31,9 @@ func removesOnly(t *Tx) bool {
 // leaves nothing; the others go on.
 func (s *logStore) commitBatch(batch []*unit) {
 	room := s.awaitRoom()
+	if room == nil && s.noReserve.Load() {
+		room = s.needReserve()
+	}
 	if p := s.cause.Load(); p != nil {
 		s.finishAll(batch, *p)
 		return

@@ -266,38 +266,99 @@ func TestFormat(t *testing.T) {
 	}
 }
 
+// A damaged file of kept messages is said, and what is whole in it comes back; a missing one is said, too.
 func TestCorruptKeptFile(t *testing.T) {
-	dir := t.TempDir()
-	s := openLog(t, dir)
-	tx := &store.Tx{}
-	tx.Put(1, 1, store.Rec{Head: []byte("h"), Body: []byte("nonpersistent body")})
-	if _, err := s.Commit(context.Background(), tx); err != nil {
-		t.Fatal(err)
+	for what, spoil := range map[string]func(t *testing.T, name string){
+		"checksum": func(t *testing.T, name string) {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b[bytes.Index(b, []byte("body 2"))] ^= 4
+			if err := os.WriteFile(name, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"missing": func(t *testing.T, name string) {
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		dir := t.TempDir()
+		s := openLog(t, dir)
+		tx := &store.Tx{}
+		for n := store.Seq(1); n <= 3; n++ {
+			tx.Put(1, n, store.Rec{Head: []byte("h"), Body: fmt.Appendf(nil, "body %d", n)})
+		}
+		if _, err := s.Commit(context.Background(), tx); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(store.Quiesce, func(store.QID) bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, "kept")
+		spoil(t, name)
+		if ps, err := store.Check(dir, nil); err != nil || what != "missing" && (len(ps) != 1 || ps[0].File != name) {
+			t.Fatalf("%s: check: %v, %v", what, ps, err)
+		}
+		for start := range 2 {
+			var said []string
+			s, err := store.Open(store.Options{Dir: dir, Notice: func(text string) { said = append(said, text) }})
+			if err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			for n := store.Seq(1); n <= 3; n++ {
+				_, err := s.Read(1, n, store.Loc{})
+				lost := what == "missing" || n == 2 || start > 0
+				if lost != errors.Is(err, store.ErrNotFound) {
+					t.Errorf("%s, start %d: message %d: %v", what, start, n, err)
+				}
+			}
+			if len(said) != 1-start || start == 0 && !strings.Contains(said[0], name) {
+				t.Errorf("%s, start %d: said %q", what, start, said)
+			}
+			if err := s.Close(store.Preempt, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if err := s.Close(store.Quiesce, func(store.QID) bool { return true }); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(dir, "kept")
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b[bytes.Index(b, []byte("body"))] ^= 4
-	if err := os.WriteFile(name, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.Open(store.Options{Dir: dir}); !errors.Is(err, store.ErrCorrupt) {
-		t.Fatalf("open: %v", err)
-	}
-	if ps, err := store.Check(dir, nil); err != nil || len(ps) != 1 || ps[0].File != name {
-		t.Fatalf("check: %v, %v", ps, err)
-	}
-	s, err = store.Open(store.Options{Dir: dir, AcceptLoss: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close(store.Preempt, nil)
-	if _, err := s.Read(1, 1, store.Loc{}); !errors.Is(err, store.ErrNotFound) {
-		t.Fatalf("read: %v", err)
+}
+
+// What a start refuses a check reports: a big file that is longer than the log says, and a file in place of a directory.
+func TestCheckSaysWhatStartRefuses(t *testing.T) {
+	for what, spoil := range map[string]func(dir string) error{
+		"longer": func(dir string) error {
+			names, err := filepath.Glob(filepath.Join(dir, "big", "*"))
+			if err != nil || len(names) != 1 {
+				return fmt.Errorf("%v, %w", names, err)
+			}
+			return os.Truncate(names[0], 1<<20)
+		},
+		"no directory": func(dir string) error {
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "big")), os.WriteFile(filepath.Join(dir, "big"), nil, 0o600))
+		},
+	} {
+		dir := t.TempDir()
+		s, err := store.Open(store.Options{Dir: dir, SegmentSize: 64 << 10, CheckpointBytes: 1 << 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := putOne(s, 1, 100<<10); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(store.Preempt, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(dir); err != nil {
+			t.Fatal(err)
+		}
+		if ps, err := store.Check(dir, nil); err != nil || len(ps) != 1 || !strings.Contains(ps[0].File, "big") {
+			t.Errorf("%s: check: %v, %v", what, ps, err)
+		}
+		if s, err := store.Open(store.Options{Dir: dir, SegmentSize: 64 << 10, CheckpointBytes: 1 << 40}); err == nil {
+			s.Close(store.Preempt, nil)
+			t.Errorf("%s: the start took it", what)
+		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	bolt "go.etcd.io/bbolt"
+
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
@@ -41,6 +43,78 @@ func writeKept(fsys vfs.FS, dir string, v *volatile, keep func(QID) bool) error 
 		return &KeepError{qs, err}
 	}
 	return nil
+}
+
+const keptKey = "kept"
+
+// keptSaid reads how many messages the last orderly end left in the kept file.
+func (s *state) keptSaid() (n uint64, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte(bucketLog))
+		if b == nil {
+			return nil
+		}
+		rec := b.Get([]byte(keptKey))
+		if rec == nil {
+			return nil
+		}
+		v, err := openRecord(s.path, []byte(bucketLog), []byte(keptKey), rec)
+		if err == nil && len(v) == 8 {
+			n = le.Uint64(v)
+		}
+		return err
+	})
+	return n, err
+}
+
+// sayKept writes that down. The kept file does not need it: it only lets a start notice that the file went away.
+func (s *state) sayKept(n uint64) error {
+	return s.update(func(t *stateTx) error {
+		b, err := t.bucket([]byte(bucketLog), true)
+		if err != nil {
+			return err
+		}
+		if b.Get([]byte(replayKey)) == nil {
+			if err := t.setReplay(position{}); err != nil {
+				return err
+			}
+		}
+		return b.Put([]byte(keptKey), sealRecord([]byte(bucketLog), []byte(keptKey), le.AppendUint64(nil, n)))
+	})
+}
+
+// keepMessages saves what keep names at an orderly end.
+func (b *base) keepMessages(keep func(QID) bool) error {
+	if keep == nil {
+		return nil
+	}
+	n := 0
+	for _, q := range b.vol.qids() {
+		if keep(q) {
+			n += len(b.vol.seqs(q))
+		}
+	}
+	if err := writeKept(b.opt.FS, b.opt.Dir, b.vol, keep); err != nil || n == 0 {
+		return err
+	}
+	if err := b.state.sayKept(uint64(n)); err != nil && !isFull(err) {
+		return err
+	}
+	return nil
+}
+
+// takeKept loads what the last end kept.
+func (b *base) takeKept() error {
+	said, err := b.state.keptSaid()
+	if err != nil {
+		return err
+	}
+	if said > 0 { // first: a start that is cut short behind it must not miss what this one has taken
+		if err := b.state.sayKept(0); err != nil && !isFull(err) {
+			return err
+		}
+	}
+	return loadKept(b.opt.FS, b.opt.Dir, b.vol, said, b.notice)
 }
 
 // KeepError says that an orderly end could not write the nonpersistent messages that were to stay: they are lost.
@@ -111,8 +185,10 @@ func keptHeader(q QID, s Seq, head, body []byte) []byte {
 	return h
 }
 
-// readKept calls fn for each kept message. A missing file has none. fn may be called for some messages before an
-// error is found.
+const maxBadKept = 100 // damaged messages that are told one by one
+
+// readKept calls fn for each kept message that is whole, also behind one that is not: what is damaged is in the error. A
+// missing file has none.
 func readKept(fsys vfs.FS, dir string, fn func(q QID, s Seq, head, body []byte) error) error {
 	name := keptPath(dir)
 	f, err := fsys.OpenFile(name, os.O_RDONLY, 0)
@@ -132,31 +208,37 @@ func readKept(fsys vfs.FS, dir string, fn func(q QID, s Seq, head, body []byte) 
 		return corrupt(name, "offset 0", "not a file of kept messages")
 	}
 	off, count := int64(len(keptMagic)), uint64(0)
+	var bad []error
 	for {
 		where := fmt.Sprintf("offset %d", off)
 		h := make([]byte, keptHeaderLen)
 		if err := readFull(f, h, off); err != nil {
-			return corrupt(name, where, "the file ends too early")
+			return errors.Join(append(bad, corrupt(name, where, "the file ends too early"))...)
 		}
 		n, hn, bn := int64(le.Uint32(h)), int64(le.Uint32(h[20:])), int64(le.Uint32(h[24:]))
 		off += keptHeaderLen
 		if n != hn+bn || n > keptMaxRecord || off+n > size {
-			return corrupt(name, where, "impossible lengths")
+			return errors.Join(append(bad, corrupt(name, where, "impossible lengths"))...)
 		}
 		data := make([]byte, n)
 		if err := readFull(f, data, off); err != nil {
-			return corrupt(name, where, "the file ends too early")
-		}
-		if recordCRC(h[8:], data[:hn], data[hn:]) != le.Uint32(h[4:]) {
-			return corrupt(name, where, "checksum does not match")
+			return errors.Join(append(bad, corrupt(name, where, "the file ends too early"))...)
 		}
 		off += n
+		if recordCRC(h[8:], data[:hn], data[hn:]) != le.Uint32(h[4:]) {
+			bad = append(bad, corrupt(name, where, "checksum does not match"))
+			count++
+			if len(bad) >= maxBadKept {
+				return errors.Join(bad...)
+			}
+			continue
+		}
 		q, s := QID(le.Uint32(h[8:])), Seq(le.Uint64(h[12:]))
 		if q == 0 {
 			if uint64(s) != count || off != size {
-				return corrupt(name, where, fmt.Sprintf("the end record says %d messages, there are %d", s, count))
+				bad = append(bad, corrupt(name, where, fmt.Sprintf("the end record says %d messages, there are %d", s, count)))
 			}
-			return nil
+			return errors.Join(bad...)
 		}
 		if err := fn(q, s, data[:hn:hn], data[hn:]); err != nil {
 			return err
@@ -165,16 +247,22 @@ func readKept(fsys vfs.FS, dir string, fn func(q QID, s Seq, head, body []byte) 
 	}
 }
 
-// loadKept moves the kept messages into v and forgets the file. With loss true a damaged file is dropped.
-func loadKept(fsys vfs.FS, dir string, v *volatile, loss bool) error {
-	err := readKeptInto(fsys, dir, v)
+// loadKept moves the kept messages into v and forgets the file. What is damaged is dropped, and said: nobody was promised a
+// message that is not persistent, and a manager must not stay down for it. said is how many the last end wrote down.
+func loadKept(fsys vfs.FS, dir string, v *volatile, said uint64, notice func(string)) error {
+	there, err := exists(fsys, keptPath(dir))
 	if err != nil {
-		if !loss || !errors.Is(err, ErrCorrupt) {
-			return err
-		}
-		for _, q := range v.qids() {
-			v.apply(&Tx{ops: []op{{kind: opDropQueue, q: q}}}, nil)
-		}
+		return err
+	}
+	err = readKeptInto(fsys, dir, v)
+	if err != nil && !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	switch n, _ := v.stats(); {
+	case err != nil:
+		notice(fmt.Sprintf("%v: of the nonpersistent messages that the last end kept, %d are there; what is damaged is dropped", err, n))
+	case !there && said > 0:
+		notice(fmt.Sprintf("%s is missing: the %d nonpersistent messages that the last end kept in it are lost", keptPath(dir), said))
 	}
 	removed := false
 	for _, name := range []string{keptPath(dir), keptPath(dir) + ".new"} {

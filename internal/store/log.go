@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -29,6 +30,9 @@ type logStore struct {
 	clk   clock.Clock
 
 	ck checkpointer
+
+	largest   atomic.Uint64 // bytes of the largest value in a file of its own, or found at start
+	noReserve atomic.Bool   // the reserve was given up: what is left of it is for what gives room back
 
 	join joiner // committer's goroutine only
 }
@@ -153,17 +157,11 @@ func (s *logStore) recover() error {
 	}
 	s.ck.last = start
 	s.w = &logWriter{files: s.files, segSize: s.opt.SegmentSize, lsn: sc.pos.lsn, synced: sc.pos.lsn - 1,
-		last: sc.pos.seg, room: s.roomFor}
+		last: sc.pos.seg, room: s.roomFor, roomBig: s.roomForBig}
 	if s.opt.ReadOnly {
 		return nil
 	}
 	return s.tidy(sc, start)
-}
-
-func (s *logStore) notice(text string) {
-	if s.opt.Notice != nil {
-		s.opt.Notice("store: " + text)
-	}
 }
 
 // checkBig makes sure that every big file a live record names is there.
@@ -475,7 +473,10 @@ func (s *logStore) Live(fn func(Live) error) error {
 	}
 	s.ck.run.Lock() // no checkpoint moves what is being listed
 	defer s.ck.run.Unlock()
-	return s.walkLive(&liveView{s: s}, fn)
+	return s.walkLive(&liveView{s: s}, func(l Live) error {
+		s.noteSize(uint64(l.BodyLen))
+		return fn(l)
+	})
 }
 
 // Close implements Store.
@@ -523,7 +524,7 @@ func (s *logStore) cleanEnd(keep func(QID) bool) error {
 	}
 	// What the reserve holds is for this too: the next start makes another.
 	_ = s.opt.FS.Remove(s.reserveName())
-	return writeKept(s.opt.FS, s.opt.Dir, s.vol, keep)
+	return s.keepMessages(keep)
 }
 
 // Stats implements Store.

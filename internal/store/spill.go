@@ -13,7 +13,10 @@ import (
 // deleted at start and at end. Extents are powers of two, so that a freed one fits the next body of its class; the
 // file shrinks to nothing when the last body leaves.
 
-const spillMinClass = 9 // 512 bytes
+const (
+	spillMinClass = 9       // 512 bytes
+	spillMargin   = 1 << 20 // bytes of the disk that are not for nonpersistent messages
+)
 
 type extent struct {
 	off   int64
@@ -57,6 +60,9 @@ func (s *spill) write(b []byte) (extent, error) {
 		e.off = gaps[n-1]
 	} else {
 		e.off = s.end
+		if free, err := s.fs.Free(filepath.Dir(s.name)); err == nil && free < spillMargin+uint64(len(b)) {
+			return extent{}, fmt.Errorf("%w: %d bytes are left, and the log needs them", ErrFull, free)
+		}
 	}
 	// Whatever stops the write, it costs this unit only: nothing that was promised lies here.
 	if _, err := s.f.WriteAt(b, e.off); err != nil {

@@ -25,10 +25,12 @@ type logWriter struct {
 	dirty   []*segment
 	nextBig uint64
 	written uint64
+	bigs    uint64       // of written, in big files
 	reserve func() int64 // asked when there is no room: size of a small segment to try, 0 = give up
 	// room is asked before a segment is made: it may allow less than size, at least least. Its refusal does not count
 	// while reserve is set.
-	room func(size, least int64) (int64, error)
+	room    func(size, least int64) (int64, error)
+	roomBig func(size int64) error // asked before a big file is made
 }
 
 const flushAt = 4 << 20
@@ -129,8 +131,11 @@ func (w *logWriter) place(n int) error {
 	full := max(w.segSize, size+segHeaderLen)
 	if w.room != nil {
 		var err error
-		if full, err = w.room(full, size+segHeaderLen); err != nil && w.reserve == nil {
-			return err
+		if full, err = w.room(full, size+segHeaderLen); err != nil {
+			if w.reserve == nil {
+				return err
+			}
+			full = max(size+segHeaderLen, min(w.segSize, minSegmentSize)) // what is left is for the checkpoint
 		}
 	}
 	s, err := w.files.create(w.last+1, full, w.lsn, w.synced)
@@ -303,12 +308,18 @@ func (e *unitEncoder) storeLarge(b []byte) error {
 	}
 	r := ref{n: uint32(len(b)), crc: crc32.Checksum(b, castagnoli)}
 	if len(b) > e.w.bigMin() {
+		if e.w.roomBig != nil && e.w.reserve == nil {
+			if err := e.w.roomBig(int64(len(b))); err != nil {
+				return err
+			}
+		}
 		r.seg, r.off = segBig, e.w.nextBig
 		e.w.nextBig++
 		if err := e.w.files.writeBig(r.off, b); err != nil {
 			return err
 		}
 		e.w.written += uint64(len(b))
+		e.w.bigs += uint64(len(b))
 		e.bigs = true
 	} else {
 		lsn := e.partLSN()
