@@ -44,6 +44,8 @@ type checkpointer struct {
 	bytes    uint64   // of log that it stands for
 	bigs     uint64   // of them in big files
 	bigsAt   uint64   // writer.bigs at the last freeze
+	oldLog   uint64   // what the start found in the log, until the first checkpoint
+	oldBigs  uint64   // of it in big files
 
 	attempt chan struct{} // closed when the running attempt ends; guarded by mu
 	err     error         // of the last attempt
@@ -187,6 +189,7 @@ func (s *logStore) writeFrozen() error {
 	s.delta.thaw()
 	c.mu.Lock()
 	c.pending, c.last = false, pos
+	c.oldLog, c.oldBigs = 0, 0
 	c.mu.Unlock()
 	c.count.Add(1)
 	c.base.Store(at)
@@ -407,6 +410,7 @@ func (s *logStore) uncheckpointed() (log, bigs uint64) {
 	s.ck.mu.Lock()
 	defer s.ck.mu.Unlock()
 	log, bigs = s.w.written-s.ck.writtenAt, s.w.bigs-s.ck.bigsAt
+	log, bigs = log+s.ck.oldLog, bigs+s.ck.oldBigs
 	if s.ck.pending {
 		log, bigs = log+s.ck.bytes, bigs+s.ck.bigs
 	}

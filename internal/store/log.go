@@ -155,6 +155,13 @@ func (s *logStore) recover() error {
 		s.notice(fmt.Sprintf("%v: what is in it is given up", err))
 		s.dropBigs()
 	}
+	_ = s.delta.cur.refs(func(r ref) error {
+		s.ck.oldLog += uint64(r.n)
+		if r.seg == segBig {
+			s.ck.oldBigs += uint64(r.n)
+		}
+		return nil
+	})
 	s.ck.last = start
 	s.w = &logWriter{files: s.files, segSize: s.opt.SegmentSize, lsn: sc.pos.lsn, synced: sc.pos.lsn - 1,
 		last: sc.pos.seg, room: s.roomFor, roomBig: s.roomForBig}
