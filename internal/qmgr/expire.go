@@ -52,85 +52,67 @@ func (m *Manager) stopExpirer() {
 func (m *Manager) expireAll() {
 	now := m.opt.Clock.Now().UnixMilli()
 	for _, o := range m.localQueues() {
-		q := o.Queue
-		for after := (place{}); ; {
-			dead, last, more := q.expired(now, after)
+		q, fresh := o.Queue, true
+		for more := true; more; {
+			var dead []deadMsg
+			dead, more = q.expired(now, fresh)
+			fresh = false
 			if err := m.discard(q, dead); err != nil {
 				m.opt.Log.Error().Err(err).Str("qmgr", m.opt.Name).Str("queue", o.Name).
 					Msg("expired messages could not be discarded")
 				return
 			}
-			if !more {
-				break
-			}
-			after = last
 		}
 	}
 }
 
 // scanBatch bounds how many entries one hold of a queue's lock looks at.
-const scanBatch = 8192
+const scanBatch = 4096
 
-// expired condemns the expired messages behind a place, looking at a bounded number of entries.
-func (q *Queue) expired(now int64, after place) (dead []deadMsg, last place, more bool) {
+// sooner is the earlier of two times of expiry, of which 0 is none.
+func sooner(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// expired condemns expired messages, looking at a bounded number of entries. more says that the scan is to go on; fresh
+// begins it. The scan's place is the entry it looked at last, and moves back when that one leaves, so that it never
+// walks twice over what stays.
+func (q *Queue) expired(now int64, fresh bool) (dead []deadMsg, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.soonest == 0 || q.soonest > now {
-		return nil, after, false
-	}
-	if !after.set {
-		q.scanMin = 0
-	}
-	n := 0
-	s := q.scanStart(after)
-	for s != 0 {
-		e := q.slab.at(s)
-		last = place{prio: e.prio, seq: e.seq, set: true}
-		next := q.following(s)
-		switch {
-		case e.expire == 0:
-		case e.expire <= now && e.flags&(hidden|fLocked) == 0:
-			q.condemn(s, &dead)
-		case q.scanMin == 0 || e.expire < q.scanMin:
-			q.scanMin = e.expire
+	if fresh {
+		if q.soonest == 0 || q.soonest > now {
+			return nil, false
 		}
-		q.scanSlot = s
-		if n++; n >= scanBatch || len(dead) >= expireBatch {
-			return dead, last, next != 0
+		q.scanning, q.scanMin, q.scanPrio, q.scanSlot = true, 0, int8(len(q.lists)-1), 0
+	}
+	for n := 0; q.scanPrio >= 0; {
+		s := q.lists[q.scanPrio].head
+		if q.scanSlot != 0 {
+			s = q.slab.at(q.scanSlot).next
 		}
-		s = next
-	}
-	q.soonest = q.scanMin
-	return dead, last, false
-}
-
-// scanStart finds where a scan goes on: behind the entry looked at last, or by walking when that has left.
-func (q *Queue) scanStart(after place) uint32 {
-	if after.set && q.slab.valid(q.scanSlot, after.seq) {
-		return q.following(q.scanSlot)
-	}
-	for p := len(q.lists) - 1; p >= 0; p-- {
-		for s := q.lists[p].head; s != 0; s = q.slab.at(s).next {
-			if after.behind(q.slab.at(s)) {
-				return s
+		for ; s != 0; s = q.slab.at(s).next {
+			if n >= scanBatch || len(dead) >= expireBatch {
+				return dead, true
+			}
+			n++
+			q.scanSlot = s
+			switch e := q.slab.at(s); {
+			case e.expire == 0:
+			case e.expire <= now && e.flags&(hidden|fLocked) == 0:
+				q.condemn(s, &dead)
+			default:
+				q.scanMin = sooner(q.scanMin, e.expire)
 			}
 		}
+		q.scanPrio--
+		q.scanSlot = 0
 	}
-	return 0
-}
-
-// following is the next entry in delivery order.
-func (q *Queue) following(slot uint32) uint32 {
-	e := q.slab.at(slot)
-	if e.next != 0 {
-		return e.next
-	}
-	for p := int(e.prio) - 1; p >= 0; p-- {
-		if h := q.lists[p].head; h != 0 {
-			return h
-		}
-	}
-	return 0
+	q.scanning, q.soonest = false, q.scanMin
+	return dead, false
 }
 
 // discard removes condemned messages, with the expiration reports they asked for. On failure they come back.

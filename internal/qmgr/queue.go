@@ -40,8 +40,10 @@ type Queue struct {
 	late    store.Tx // what dropLate is to take out of the store
 	soonest int64    // earliest expiry of any message, 0 when none expires (Unix milliseconds)
 
-	scanMin  int64  // earliest expiry seen by the scan under way
-	scanSlot uint32 // entry the scan looked at last
+	scanMin  int64  // earliest expiry seen by the scan under way, or linked since it began
+	scanning bool   // a scan is under way
+	scanPrio int8   // list it is in
+	scanSlot uint32 // entry it looked at last, 0: the start of that list
 
 	stats queueStats
 	watch queueWatch
@@ -161,8 +163,11 @@ func (q *Queue) link(e *entry) uint32 {
 	if q.byCor != nil {
 		q.byCor.add(slot)
 	}
-	if e.expire != 0 && (q.soonest == 0 || e.expire < q.soonest) {
-		q.soonest = e.expire
+	if e.expire != 0 {
+		q.soonest = sooner(q.soonest, e.expire)
+		if q.scanning { // its place may be behind the scan
+			q.scanMin = sooner(q.scanMin, e.expire)
+		}
 	}
 	return slot
 }
@@ -184,6 +189,9 @@ func (q *Queue) unlink(slot uint32) {
 	}
 	if q.parts.bySlot != nil {
 		q.parts.remove(slot)
+	}
+	if q.scanSlot == slot {
+		q.scanSlot = e.prev // the scan goes on behind the one before
 	}
 	l := &q.lists[e.prio]
 	if e.flags&fGot == 0 {
