@@ -67,6 +67,7 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 // join makes another unit's work part of this one.
 func (u *uow) join(o *uow) {
 	u.tx.Join(&o.tx)
+	u.n += o.n // trigger messages, and reports of arrival
 	u.puts = append(u.puts, o.puts...)
 	u.retained = append(u.retained, o.retained...)
 	u.sent = append(u.sent, o.sent...)
@@ -215,6 +216,7 @@ func (m *Manager) putCopy(u *uow, p *publication, cfg *subCfg, h *msgHead, body 
 	if rc := m.enqueue(u, q, h, body, p.owner); rc != 0 {
 		return rc
 	}
+	u.n += len(reports)
 	for _, rep := range reports {
 		m.sendReport(u, rep)
 	}

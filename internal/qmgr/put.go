@@ -306,15 +306,15 @@ func (c *Conn) deliver(op string, h *handle, pieces []piece, pmo *mqi.PMO) error
 		if rc := c.room(n); rc != 0 {
 			return mqi.E(op, h.name, rc)
 		}
-		if n == 1 {
-			u = c.begun()
+		if n == 1 && c.work != nil {
+			u = c.work
 		}
 	} else if len(pieces) > 1 && pieces[0].head.md.Persistence == mqi.MQPER_PERSISTENT && c.work != nil {
 		return mqi.E(op, h.name, mqi.MQRC_UOW_NOT_AVAILABLE)
 	}
 	for i := range pieces {
 		if rc := c.deliverPiece(u, h, &pieces[i]); rc != 0 {
-			if n > 1 { // u is this put's alone
+			if u != c.work { // this put's alone
 				c.m.withdraw(u)
 			}
 			return mqi.E(op, h.name, rc)
