@@ -117,6 +117,9 @@ func (m *Manager) swapDef(o *Object, d *Def, id store.QID, fresh bool) {
 	if o.Queue != nil && !fresh {
 		o.Queue.defChanged(d)
 	}
+	if d.Kind == "QALIAS" && d.Get("GET") == "DISABLED" && !fresh {
+		m.inhibitGets(o)
+	}
 }
 
 func (m *Manager) newQID() store.QID { return store.QID(m.nextQID.Add(1) - 1) }

@@ -180,10 +180,13 @@ func (g *getting) run(ctx context.Context) ([]byte, int, error) {
 			switch {
 			case r.rc != 0:
 				return nil, 0, mqi.E("MQGET", g.h.name, r.rc)
-			case r.look:
+			case r.look && r.slot == 0:
 				continue
+			case r.look:
+				f = g.shown(r)
+			default:
+				f = g.claimed(r)
 			}
-			f = g.claimed(r)
 		}
 		if f == nil {
 			continue
@@ -267,6 +270,10 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		return nil, nil, mqi.MQRC_NO_MSG_AVAILABLE
 	case o&mqi.MQGMO_FAIL_IF_QUIESCING != 0 && g.c.m.rt.quiescing.Load():
 		return nil, nil, mqi.MQRC_Q_MGR_QUIESCING
+	case g.h.check() != 0: // while it looked: nobody would end its wait
+		return nil, nil, g.h.check()
+	case g.h.res.aliasGet() != 0:
+		return nil, nil, g.h.res.aliasGet()
 	}
 	g.missed = place{}
 	w := &waiter{h: g.h, match: g.match, quiet: o&mqi.MQGMO_FAIL_IF_QUIESCING != 0, ch: make(chan waitResult, 1),
@@ -369,6 +376,19 @@ func (g *getting) claimed(r waitResult) *found {
 	return f
 }
 
+// shown is the message that has arrived for a get with a selector, which looks into it without a search of the queue. nil
+// when it went to somebody else.
+func (g *getting) shown(r waitResult) *found {
+	q, now := g.q, g.c.m.opt.Clock.Now().UnixMilli()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.slab.valid(r.slot, r.seq) || !q.available(&search{h: g.h, match: g.match, now: now, get: true}, r.slot) {
+		return nil
+	}
+	g.seen = r.seen // what came after it is to be looked for
+	return &found{slot: r.slot, e: *q.slab.at(r.slot)}
+}
+
 // waitFor waits for the waiter's answer. Whatever ends the wait first, the waiter is out of the queue afterwards.
 func (g *getting) waitFor(ctx context.Context, w *waiter) waitResult {
 	var timer clock.Timer
@@ -390,7 +410,7 @@ func (g *getting) waitFor(ctx context.Context, w *waiter) waitResult {
 	}
 	g.q.endWait(w, why)
 	r := <-w.ch
-	if r.slot != 0 { // claimed in the last moment: nobody would take it
+	if r.slot != 0 && !r.look { // claimed in the last moment: nobody would take it
 		g.q.mu.Lock()
 		if g.q.slab.valid(r.slot, r.seq) {
 			g.q.unclaim(r.slot)

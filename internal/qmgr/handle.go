@@ -69,11 +69,38 @@ func (h *handle) check() mqi.RC {
 
 // forceChanged marks every handle that was opened through o: it answers 2041 from now on.
 func (m *Manager) forceChanged(o *Object) {
+	for _, h := range m.handlesThrough(o) {
+		h.changed.Store(true)
+		h.endWaits(mqi.MQRC_OBJECT_CHANGED)
+	}
+}
+
+// handlesThrough are the handles that were opened through o.
+func (m *Manager) handlesThrough(o *Object) (out []*handle) {
 	m.eachHandle(func(h *handle) {
 		if h.res.through(o) {
-			h.changed.Store(true)
+			out = append(out, h)
 		}
 	})
+	return out
+}
+
+// inhibitGets ends the gets that wait through an alias which is GET(DISABLED) now.
+func (m *Manager) inhibitGets(o *Object) {
+	for _, h := range m.handlesThrough(o) {
+		h.endWaits(mqi.MQRC_GET_INHIBITED)
+	}
+}
+
+// endWaits ends the get that waits by this handle.
+func (h *handle) endWaits(rc mqi.RC) {
+	if h.queue == nil || !h.input && !h.browse {
+		return
+	}
+	q := h.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.wait.endIf(func(w *waiter) bool { return w.h == h }, waitResult{rc: rc})
 }
 
 // openedVia counts the handles opened through an alias or remote definition.

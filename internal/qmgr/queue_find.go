@@ -33,8 +33,11 @@ func (t *match) placed() bool {
 }
 
 // direct reports whether a message's own identifiers and place answer the match, whatever else is on the queue.
-func (t *match) direct() bool {
-	return t.sure() && !t.unmarked && !t.byToken && t.logical == nil && !t.whole && !t.wholeMsg && !t.complete
+func (t *match) direct() bool { return t.sure() && t.alone() }
+
+// alone reports whether nothing but the message itself answers the match.
+func (t *match) alone() bool {
+	return !t.unmarked && !t.byToken && t.logical == nil && !t.whole && !t.wholeMsg && !t.complete
 }
 
 // sure reports whether what the queue has in memory answers the match, but for a collision of hashes. Else the message must be

@@ -23,7 +23,8 @@ type waitResult struct {
 	slot uint32
 	seq  store.Seq
 	rc   mqi.RC
-	look bool // search again
+	look bool // search again; with slot: at that message first, which nobody has claimed
+	seen uint64
 }
 
 type waitKind uint8
@@ -196,7 +197,11 @@ func (q *Queue) serveLookers(slot uint32) {
 	}
 	for w := q.wait.look.head; w != nil; {
 		next := w.next
-		if !w.match.direct() {
+		switch e := q.slab.at(slot); {
+		case w.match.direct(), w.match.alone() && !q.meets(w.match, slot):
+		case w.match.alone(): // but for its selector
+			q.wait.end(w, waitResult{look: true, slot: slot, seq: e.seq, seen: q.served})
+		default:
 			q.wait.end(w, waitResult{look: true})
 		}
 		w = next
