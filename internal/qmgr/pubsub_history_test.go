@@ -50,6 +50,7 @@ type psSub struct {
 	durable     bool
 	name        string
 	open        bool
+	newOnly     bool
 	queue, hsub Handle
 	msgs        []*psMsg
 }
@@ -173,7 +174,7 @@ func (m *psModel) endUnit(commit bool) {
 	}
 	for _, l := range m.unit {
 		for _, s := range m.subs {
-			if commit && !l.had[s] && m.matches(s.filter, l.topic) {
+			if commit && !l.had[s] && !s.newOnly && m.matches(s.filter, l.topic) {
 				c := l.msg
 				s.msgs = append(s.msgs, &c)
 			}
@@ -223,6 +224,7 @@ func (m *psModel) subscribe() {
 	fresh := rapid.Bool().Draw(rt, "new only")
 	if fresh {
 		opts |= mqi.MQSO_NEW_PUBLICATIONS_ONLY
+		s.newOnly = true
 	}
 	var err error
 	s.queue, s.hsub, err = m.c.Subscribe(bg, subSD(s.filter, opts, named(s.name)), 0)

@@ -58,8 +58,8 @@ func TestSubscribeRefusals(t *testing.T) {
 		{"off/x", create | managed, mqi.MQRC_SUB_INHIBITED, nil},
 		{"nodur/x", create | managed | durable, mqi.MQRC_DURABILITY_NOT_ALLOWED, named("n")},
 		{"mc/x", create | managed, mqi.MQRC_MULTICAST_ONLY, nil},
-		{"nomodel", create | managed, mqi.MQRC_UNKNOWN_OBJECT_NAME, nil},
-		{"nomodel", create | managed | durable, mqi.MQRC_DURABILITY_NOT_ALLOWED, named("n")},
+		{"nomodel", create | managed, mqi.MQRC_INVALID_DESTINATION, nil},
+		{"nomodel", create | managed | durable, mqi.MQRC_INVALID_DESTINATION, named("n")},
 		{"a", create | managed, mqi.MQRC_SELECTOR_SYNTAX_ERROR, func(sd *mqi.SD) { sd.SelectionString = "a =" }},
 		{"a", create | managed, mqi.MQRC_SELECTOR_ALWAYS_FALSE, func(sd *mqi.SD) { sd.SelectionString = "1 = 2" }},
 	} {

@@ -95,7 +95,7 @@ func (m *Manager) lateCopies(u *uow, now uint64) {
 		}
 		late := slices.DeleteFunc(op.pub.recipients(m.topics.tree.Match(nil, op.topic)), func(s *pubsub.Sub) bool {
 			st, ok := s.Owner.(*subState)
-			return !ok || st.born <= op.seen
+			return !ok || st.born <= op.seen || st.newOnly
 		})
 		for _, s := range late {
 			if m.sendCopy(u, op.pub, s) == 0 {

@@ -24,6 +24,8 @@ type subState struct {
 	born uint64 // its number, in the order in which subscriptions are made
 	cfg  atomic.Pointer[subCfg]
 	gone atomic.Bool // it has left the topic tree
+
+	newOnly bool // made with MQSO_NEW_PUBLICATIONS_ONLY: what was put before does not come, even if it is committed after
 }
 
 // subCfg is what a publication asks of a subscription, parsed once per definition.

@@ -120,6 +120,7 @@ func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle,
 	var err error
 	var upTo uint64
 	if n.ps, err = m.newSub(o, d); err == nil {
+		n.ps.Owner.(*subState).newOnly = s.asks(mqi.MQSO_NEW_PUBLICATIONS_ONLY)
 		upTo, err = m.addSub(n.ps)
 	}
 	if err != nil {
@@ -249,6 +250,9 @@ func (s *subscribing) destination(ctx context.Context, n *creation) mqi.RC {
 		if rc != 0 {
 			return rc
 		}
+		if !n.mem && h.queue != nil && h.queue.cfg.Load().deftype == "TEMPDYN" {
+			return mqi.MQRC_INVALID_DESTINATION
+		}
 		n.d.set("DEST", h.res.qName)
 		n.d.set("DESTQMGR", h.res.qmName)
 		return 0
@@ -259,12 +263,10 @@ func (s *subscribing) destination(ctx context.Context, n *creation) mqi.RC {
 	}
 	model := m.lookup(ClassQueue, m.topics.tree.Resolve(s.full, modelOf))
 	switch {
-	case model == nil:
-		return mqi.MQRC_UNKNOWN_OBJECT_NAME
-	case model.Def().Kind != "QMODEL":
-		return mqi.MQRC_Q_TYPE_ERROR
+	case model == nil, model.Def().Kind != "QMODEL":
+		return mqi.MQRC_INVALID_DESTINATION
 	case !n.mem && model.Def().Get("DEFTYPE") == "TEMPDYN":
-		return mqi.MQRC_DURABILITY_NOT_ALLOWED // its queue would not outlive the queue manager
+		return mqi.MQRC_INVALID_DESTINATION // its queue would not outlive the queue manager
 	}
 	name := prefix + n.d.Get("SUBID")[32:]
 	objs, err := m.latch(ctx, s.p, key{ClassQueue, name})

@@ -117,7 +117,7 @@ func (s *subscribing) checkCreate() mqi.RC {
 	if rc := checkSelector(s.sd.SelectionString); rc != 0 {
 		return rc
 	}
-	if !s.asks(mqi.MQSO_NEW_PUBLICATIONS_ONLY) {
+	if !s.asks(mqi.MQSO_NEW_PUBLICATIONS_ONLY | mqi.MQSO_PUBLICATIONS_ON_REQUEST) {
 		return m.retainedReadable()
 	}
 	return 0

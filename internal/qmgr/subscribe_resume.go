@@ -67,6 +67,12 @@ func (s *subscribing) checkResume(d *Def) mqi.RC {
 		return mqi.MQRC_DEST_CLASS_NOT_ALTERABLE
 	case s.asks(mqi.MQSO_ALTER):
 		return s.checkAlter(d, e, managed)
+	case !managed && s.hobj != 0:
+		h, rc := s.givenQueue()
+		if rc == 0 && (h.res.qName != d.Get("DEST") || h.res.qmName != d.Get("DESTQMGR")) {
+			rc = mqi.MQRC_HOBJ_ERROR // MQSO_ALTER changes the destination, MQSO_RESUME does not
+		}
+		return rc
 	}
 	return 0
 }
@@ -87,6 +93,9 @@ func (s *subscribing) checkAlter(d *Def, e subExtra, managed bool) mqi.RC {
 		return 0
 	}
 	h, rc := s.givenQueue()
+	if rc == 0 && d.Get("DURABLE") != "NO" && h.queue != nil && h.queue.cfg.Load().deftype == "TEMPDYN" {
+		rc = mqi.MQRC_INVALID_DESTINATION
+	}
 	if rc == 0 && e.group && (h.res.qName != d.Get("DEST") || h.res.qmName != d.Get("DESTQMGR")) {
 		rc = mqi.MQRC_GROUPING_NOT_ALTERABLE
 	}
@@ -140,7 +149,7 @@ func (s *subscribing) resumedQueue(d *Def) (Handle, error) {
 	case !here || o != nil && o.Queue == nil:
 		return 0, nil // the publications go on from here
 	case o == nil:
-		return 0, s.fail(mqi.MQRC_UNKNOWN_OBJECT_NAME)
+		return 0, s.fail(mqi.MQRC_INVALID_DESTINATION)
 	case d.Get("DESTCLAS") == "MANAGED":
 		return s.openManaged(o)
 	}
