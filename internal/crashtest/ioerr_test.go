@@ -121,6 +121,9 @@ func failingRun(rule errfs.Rule, dir string) (hits int, err error) {
 		if err == nil && rule.Kind == errfs.Sync && efs.Hits() > 0 && !r.over && rule.Err != syscall.ENOSPC {
 			err = errors.New("a sync failed, and the store goes on")
 		}
+		if err == nil && rule.Kind == errfs.Open && rule.Err == syscall.EMFILE && r.over {
+			err = errors.New("no descriptor was free, and the store gave up for good")
+		}
 		hits = efs.Hits()
 		efs.Set(nil)
 		if err == nil && !r.over {

@@ -24,6 +24,10 @@ func isFull(err error) bool {
 		case "fdatasync", "fsync", "sync":
 			return false
 		}
+		// No descriptor for a new segment is want of room too: what is open goes on, and one comes free again.
+		if pe.Op == "open" && (errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)) {
+			return true
+		}
 		return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 	}
 	// bbolt keeps only the text of an error of its truncate.

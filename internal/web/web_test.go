@@ -195,11 +195,11 @@ func TestForms(t *testing.T) {
 	form := func(name, body string) string {
 		return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + body + "\r\n--B--\r\n"
 	}
+	s.opt.LoopbackAdmin = true
 	srv := httptest.NewUnstartedServer(s.http.Handler)
 	srv.Config.ConnContext = s.connContext
 	srv.Start()
 	defer srv.Close()
-	s.opt.LoopbackAdmin = true
 	post := func(body string) (int, string) {
 		r, err := http.NewRequest("POST", srv.URL+mqscPath, strings.NewReader(body))
 		if err != nil {
