@@ -1,9 +1,11 @@
 package qmgr
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // newTriggerRig has a process P and an initiation queue INIT that is open for input.
@@ -82,4 +84,28 @@ func TestTriggerEnabled(t *testing.T) {
 	wantRC(t, err, 0)
 	wantRC(t, r.c.Set(bg, a, []int32{mqi.MQIA_INHIBIT_GET}, []int32{mqi.MQQA_GET_ALLOWED}, nil), 0)
 	r.wantTriggers(1, "MQSET")
+}
+
+// A put that the store refuses is no trigger event, whatever had been made of it before.
+func TestTriggerStoreRefuses(t *testing.T) {
+	for _, typ := range []string{"FIRST", "DEPTH"} {
+		r := newTrigRig(t, "TRIGTYPE", typ, "TRIGDPTH", "1")
+		r.fault.fail = func(tx *store.Tx) error {
+			if tx.Bytes() > 50_000 {
+				return store.ErrFull
+			}
+			return nil
+		}
+		_, err := tryPut(r.app, r.a, strings.Repeat("x", 100_000), 0)
+		wantRC(t, err, mqi.MQRC_Q_SPACE_NOT_AVAILABLE)
+		_, err = tryPut(r.app, r.a, strings.Repeat("x", 100_000), mqi.MQPMO_SYNCPOINT)
+		wantRC(t, err, 0)
+		wantRC(t, r.app.Commit(bg), mqi.MQRC_BACKED_OUT)
+		r.want(0, typ+" refused")
+		if !r.m.lookup(ClassQueue, "A").Def().Yes("TRIGGER") {
+			t.Errorf("%s: triggering is off", typ)
+		}
+		r.put(r.app, r.a, "x", 0)
+		r.want(1, typ+" afterwards")
+	}
 }
