@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -71,6 +72,7 @@ func TestScripts(t *testing.T) {
 			"waitfor":  cmdWaitFor,
 			"waitconn": cmdWaitConn,
 			"waitfile": cmdWaitFile,
+			"waitgrep": cmdWaitGrep,
 			"freeport": cmdFreePort,
 			"subst":    cmdSubst,
 
@@ -220,6 +222,22 @@ func cmdWaitFile(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s has not come to be", args[0])
+}
+
+// cmdWaitGrep waits until a file holds a match: a log is written after its cause was answered.
+func cmdWaitGrep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitgrep PATTERN FILE")
+	}
+	re, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	var b []byte
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if b, err = os.ReadFile(ts.MkAbs(args[1])); err == nil && re.Match(b) {
+			return
+		}
+	}
+	ts.Fatalf("no match for %q in %s:\n%s", args[0], args[1], b)
 }
 
 // cmdFreePort sets each variable to a port that nobody has.
