@@ -28,9 +28,6 @@ func ObjectsFor(verb string) []string {
 	return out
 }
 
-// ObjectWords is ObjectsFor.
-func ObjectWords(verb string) []string { return ObjectsFor(verb) }
-
 // VerbWords returns the verbs, each once, in table order.
 func VerbWords() []string {
 	var out []string

@@ -12,9 +12,6 @@ type CNO struct {
 	Password     string
 }
 
-// DefaultCNO returns the initial values of MQCNO, version 1.
-func DefaultCNO() CNO { return CNO{Version: 1} }
-
 // STS is the status structure of MQSTAT.
 type STS struct {
 	Version          int32

@@ -45,12 +45,9 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer x.close()
-	body, err := readBody(r, maxMessage)
+	body, err := readText(r)
 	if err != nil {
 		return err
-	}
-	if !isText(body) {
-		return refuse("MQWB0105E", "the body is not UTF-8")
 	}
 	pmo := mqi.DefaultPMO()
 	pmo.Options = mqi.MQPMO_NO_SYNCPOINT | mqi.MQPMO_FAIL_IF_QUIESCING
@@ -276,4 +273,16 @@ func (s *Server) getMessageList(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, map[string][]listedMessage{"messages": list})
 	return nil
+}
+
+// readText reads the body of a request that puts or publishes one text message.
+func readText(r *http.Request) ([]byte, error) {
+	body, err := readBody(r, maxMessage)
+	if err != nil {
+		return nil, err
+	}
+	if !isText(body) {
+		return nil, refuse("MQWB0105E", "the body is not UTF-8")
+	}
+	return body, nil
 }

@@ -54,12 +54,9 @@ func (s *Server) postPublication(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer x.close()
-	body, err := readBody(r, maxMessage)
+	body, err := readText(r)
 	if err != nil {
 		return err
-	}
-	if !isText(body) {
-		return refuse("MQWB0105E", "the body is not UTF-8")
 	}
 	if err := x.c.Put(r.Context(), x.h, md, &pmo, body); err != nil && !isWarning(err) {
 		return err
