@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"golang.org/x/crypto/argon2"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Cost of a password's hash: the lower of the two settings that OWASP gives for Argon2id, so that many clients can
@@ -52,7 +54,7 @@ type Users struct {
 	byName map[string]*User
 
 	hashing chan struct{}
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	key     [32]byte // of this process
 	known   map[[32]byte]struct{}
 }

@@ -5,7 +5,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // firstActivated is the first descriptor systemd hands over (SD_LISTEN_FDS_START).
@@ -16,7 +17,7 @@ const maxActivated = 64
 
 // activation holds the sockets that systemd opened for us, until somebody asks for their address.
 type activation struct {
-	mu  sync.Mutex
+	mu  invariants.Mutex
 	tcp []net.Listener
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 
 	"github.com/rs/zerolog"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/fap"
 	"github.com/qmgrd/qmgrd/internal/fap/engine"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
@@ -26,7 +26,7 @@ type clients struct {
 	// plainEverywhere lets passwords come in clear from other machines too.
 	plainEverywhere bool
 
-	mu   sync.Mutex
+	mu   invariants.Mutex
 	inst map[string]map[string]int // running instances by channel and client address
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
@@ -28,7 +29,7 @@ type listeners struct {
 	once  sync.Once
 	serve func(ctx context.Context, name string, l net.Listener) error // set by open
 
-	mu     sync.Mutex
+	mu     invariants.Mutex
 	all    map[string]net.Listener
 	failed map[string]string // why a listener's last start failed
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
@@ -23,7 +24,7 @@ type services struct {
 	log      *zerolog.Logger
 	dir      string
 	clk      clock.Clock
-	mu       sync.Mutex
+	mu       invariants.Mutex
 	servers  map[string]*exec.Cmd // nil while it is being started
 	helpers  map[*exec.Cmd]bool   // STOPCMDs under way
 	ending   bool

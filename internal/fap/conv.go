@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
@@ -36,7 +36,7 @@ type conv struct {
 	ctx    context.Context // ends with the conversation
 	cancel context.CancelCauseFunc
 
-	mu             sync.Mutex
+	mu             invariants.Mutex
 	gets           int                     // MQGETs that have arrived and not been answered
 	wake           mqi.RC                  // reason that ends the get that waits, or the next one of gets
 	wakeStream     mqi.RC                  // the same for a streamed get

@@ -11,6 +11,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
@@ -42,7 +43,7 @@ type Server struct {
 	backend Backend
 	opt     Options
 
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	sockets map[*socket]struct{}
 	convs   map[mqi.ID]*conv // by connection id, for SPI NOTIFY
 	quiesce wire.Action      // sent to sockets that come later too

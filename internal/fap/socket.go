@@ -17,6 +17,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
@@ -49,11 +50,11 @@ type socket struct {
 	user wire.UserID
 	link atomic.Pointer[link] // replaced as a whole by the reader
 
-	wmu    sync.Mutex    // one message at a time
-	ahead  *bufio.Writer // streamed messages that are not written yet; under wmu, nil before the first
+	wmu    invariants.Turn // one message at a time
+	ahead  *bufio.Writer   // streamed messages that are not written yet; under wmu, nil before the first
 	counts counts
 
-	mu        sync.Mutex
+	mu        invariants.Mutex
 	convs     map[uint32]*conv
 	closed    bool
 	deadline  clock.Timer

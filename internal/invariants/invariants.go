@@ -2,6 +2,12 @@
 //
 // The checks are on in builds with the tag "invariants" or with the race detector, and cost nothing otherwise: put what
 // is dear to compute behind Enabled.
+//
+// The tag "invariants" also tracks locks: Mutex and RWMutex note which goroutine holds them, and Blocking, which stands
+// where somebody waits for a disk, a peer on the network, or for one who does, ends the program when the goroutine holds
+// any. Without the tag they are sync.Mutex, sync.RWMutex and nothing. A Turn gives the order of those who use one thing
+// that itself waits (a socket's writers, the checkpoints, the verbs of one connection); it may be held over a wait, so
+// waiting for it counts as one.
 package invariants
 
 import "fmt"

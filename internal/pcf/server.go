@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/rs/zerolog"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
@@ -35,7 +35,7 @@ type Server struct {
 	log  *zerolog.Logger
 	user string
 
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	c       *qmgr.Conn // nil while it does not run
 	stop    context.CancelFunc
 	stopped chan struct{}

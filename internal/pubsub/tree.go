@@ -3,11 +3,11 @@ package pubsub
 import (
 	"hash/maphash"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Use is a reason for a topic to stay in the tree.
@@ -37,7 +37,7 @@ type Tree struct {
 	life atomic.Int64 // nanoseconds
 	wake chan struct{}
 
-	mu       sync.RWMutex
+	mu       invariants.RWMutex
 	root     *Node
 	nodes    int // without the root
 	objects  map[string]*Topic

@@ -1,9 +1,10 @@
 package qmgr
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Activity is a picture of what goes on, for a screen that is drawn anew every second (qmgrd top). Its counters only grow
@@ -47,7 +48,7 @@ type topicLook struct {
 	all   atomic.Uint64
 	until atomic.Int64 // Unix nanoseconds
 
-	mu    sync.Mutex // a leaf
+	mu    invariants.Mutex // a leaf
 	by    map[string]uint64
 	other uint64
 }

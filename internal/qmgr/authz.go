@@ -3,11 +3,11 @@ package qmgr
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
@@ -32,7 +32,7 @@ type authzState struct {
 	conn  atomic.Pointer[auth.ConnAuth]
 	users atomic.Pointer[auth.Users]
 
-	mu       sync.Mutex // a leaf
+	mu       invariants.Mutex // a leaf
 	accounts map[string]auth.Account
 }
 

@@ -5,16 +5,16 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 // running is what a listener or service does now. Its lock is never held over a call into a host.
 type running struct {
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	state   runState
 	pid     int
 	bound   string // address of a listener

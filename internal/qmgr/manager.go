@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
@@ -64,7 +65,7 @@ type ServiceSpec struct {
 type Manager struct {
 	opt Options
 
-	mu        sync.RWMutex // registry lock, first in LOCKS.md
+	mu        invariants.RWMutex // registry lock, first in LOCKS.md
 	objects   map[Class]map[string]*Object
 	byQID     map[store.QID]*Object
 	topicStrs map[string]*Object // TOPICSTR → the one topic object that has it; '' is not in it

@@ -1,10 +1,10 @@
 package qmgr
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
@@ -19,7 +19,7 @@ type Queue struct {
 	qid store.QID
 	cfg atomic.Pointer[queueCfg]
 
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	slab    slab
 	lists   [10]list // by delivery priority
 	nextSeq store.Seq

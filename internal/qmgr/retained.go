@@ -12,6 +12,7 @@ import (
 
 	"crypto/sha256"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/store"
@@ -46,7 +47,7 @@ type retainedOp struct {
 // over a wait for the disk.
 type retainStore struct {
 	tree    *pubsub.Tree
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	inForce *sync.Cond               // over mu: changes have come into force
 	born    atomic.Uint64            // number of the newest subscription; changes under mu
 	last    uint64                   // number of the last change

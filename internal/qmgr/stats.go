@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -14,7 +15,7 @@ import (
 // statsState are the counters of the statistics interval under way. mu also guards the accounts of connections; nothing
 // is called under it.
 type statsState struct {
-	mu     sync.Mutex
+	mu     invariants.Mutex
 	since  time.Time
 	mqi    counts
 	queues map[*Queue]*queueCounts

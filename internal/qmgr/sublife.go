@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/pubsub/selector"
@@ -197,7 +197,7 @@ func (m *Manager) subGone(o *Object, _ *Def) {
 // overQueues are managed queues whose subscription has gone and that somebody still has open: they go with the last
 // handle.
 type overQueues struct {
-	mu  sync.Mutex
+	mu  invariants.Mutex
 	set map[*Queue]struct{}
 }
 

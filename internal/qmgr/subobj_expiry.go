@@ -2,14 +2,15 @@ package qmgr
 
 import (
 	"context"
-	"sync"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Subscriptions with EXPIRY end that many tenths of a second after their creation. One loop sleeps until the next end.
 
 type subEnds struct {
-	mu   sync.Mutex
+	mu   invariants.Mutex
 	at   map[*Object]time.Time
 	wake chan struct{}
 }

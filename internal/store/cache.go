@@ -1,10 +1,10 @@
 package store
 
-import "sync"
+import "github.com/qmgrd/qmgrd/internal/invariants"
 
 // cache keeps messages just put, so that a get that follows at once reads no file. First in, first out.
 type cache struct {
-	mu    sync.Mutex
+	mu    invariants.Mutex
 	m     map[cacheKey]cached
 	order []cacheKey
 	next  int // in order, of the oldest

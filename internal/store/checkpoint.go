@@ -26,7 +26,7 @@ const (
 )
 
 type checkpointer struct {
-	run   sync.Mutex // one at a time; held over the whole checkpoint
+	run   invariants.Turn // one at a time; held over the whole checkpoint
 	kick  chan struct{}
 	quit  chan struct{}
 	ended chan struct{}
@@ -36,7 +36,7 @@ type checkpointer struct {
 	frozen chan struct{} // signalled when the committer froze on its own account
 
 	// Written by freezeNow on the committer's goroutine, read by the checkpoint after it.
-	mu       sync.Mutex
+	mu       invariants.Mutex
 	last     position // of the last checkpoint
 	pos      position // of the frozen generation
 	bigLimit uint64   // big files below belong to the frozen generation or to nobody

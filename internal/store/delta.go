@@ -2,7 +2,8 @@ package store
 
 import (
 	"slices"
-	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // The delta is what the log holds and the state file does not. It has two generations: units go into cur; a
@@ -87,7 +88,7 @@ func (g *generation) apply(o *logOp) {
 
 // delta is the two generations under one lock.
 type delta struct {
-	mu  sync.RWMutex
+	mu  invariants.RWMutex
 	cur *generation
 	old *generation // nil when no checkpoint is under way
 }

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"context"
 	"sort"
-	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // OpenMem returns a store that keeps nothing: for tests, and the model of what a store does.
@@ -18,7 +19,7 @@ func OpenMem() Store {
 }
 
 type memStore struct {
-	mu      sync.RWMutex
+	mu      invariants.RWMutex
 	tables  map[Table]map[string][]byte
 	pers    *volatile // the persistent messages
 	vol     *volatile

@@ -2,13 +2,14 @@ package store
 
 import (
 	"slices"
-	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // overlay holds the table entries that are submitted but not yet in the state file, so that Get and Range see them.
 // A key has one version per unit that wrote it; the newest counts. A unit that fails takes its versions along.
 type overlay struct {
-	mu     sync.RWMutex
+	mu     invariants.RWMutex
 	tables map[Table]map[string][]version
 }
 

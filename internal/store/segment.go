@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
@@ -38,7 +38,7 @@ type files struct {
 	fs       vfs.FS
 	dir, big string
 
-	mu   sync.RWMutex
+	mu   invariants.RWMutex
 	segs map[uint32]*segment
 }
 

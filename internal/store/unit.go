@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Group commit: one goroutine takes whatever waits and makes it durable in one go, in the order of Submit.
@@ -55,7 +57,7 @@ func (u *unit) complete(err error) {
 
 // committer holds the units that wait and the goroutine that commits them.
 type committer struct {
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	room    sync.Cond // signalled when waiting units were taken
 	wake    chan struct{}
 	queue   []*unit

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"sort"
-	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Nonpersistent messages: heads in memory, bodies in memory up to a bound and beyond it in the spill file. A unit's
@@ -27,7 +28,7 @@ func (r *vrec) bodyLen() int {
 }
 
 type volatile struct {
-	mu     sync.RWMutex
+	mu     invariants.RWMutex
 	queues map[QID]map[Seq]*vrec
 	msgs   uint64
 	mem    int64 // bytes of bodies in memory, staged ones included

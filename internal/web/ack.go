@@ -8,8 +8,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Acknowledgements: the reader of a get stream says in the body of its request how far it has come, a number in a line of
@@ -21,7 +22,7 @@ var errReaderGone = errors.New("the reader has gone")
 
 // acks follows what the reader acknowledges.
 type acks struct {
-	mu    sync.Mutex
+	mu    invariants.Mutex
 	n     int
 	err   error         // why no more come
 	more  chan struct{} // signalled when n or err changed

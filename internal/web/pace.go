@@ -3,11 +3,11 @@ package web
 import (
 	"io"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // A request must make progress: a body of which nothing comes, and a reply of which nothing is taken, for paceTimeout
@@ -31,7 +31,7 @@ type pacedBody struct {
 	always  bool        // so may every one
 	over    bool        // the body has ended: what is read now is not ours to bound
 
-	mu    sync.Mutex
+	mu    invariants.Mutex
 	ended bool
 }
 
