@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/store"
@@ -40,13 +41,13 @@ type Conn struct {
 	opt  ConnectOptions
 	born time.Time
 
-	verb   sync.Mutex // held by the verb in progress
+	verb   invariants.Turn // held by the verb in progress
 	broken chan struct{}
 	once   sync.Once
 	end    mqi.RC // why broken; set before broken is closed
 	closed bool   // under verb
 
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	handles map[Handle]*handle
 	last    Handle
 	msgs    map[MsgHandle]*msgHandle // message handles; under verb, as what follows

@@ -2,10 +2,10 @@ package qmgr
 
 import (
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
 )
 
@@ -79,7 +79,7 @@ type Object struct {
 	Name  string
 	def   atomic.Pointer[Def]
 
-	mu      sync.Mutex
+	mu      invariants.Mutex
 	pending *Pending // the change of this object that is not durable yet, or nil
 
 	made     atomic.Pointer[maker] // of a dynamic queue: who made it

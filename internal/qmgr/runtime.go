@@ -8,13 +8,14 @@ import (
 	"sync/atomic"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // runtime is the message half's part of a Manager: connections, and the loops that look after queues.
 type runtime struct {
-	mu    sync.Mutex
+	mu    invariants.Mutex
 	conns map[uint32]*Conn
 	gone  chan struct{} // closed and replaced when a connection ends
 
@@ -27,7 +28,7 @@ type runtime struct {
 	expire struct {
 		timer clock.Timer
 		busy  sync.WaitGroup
-		mu    sync.Mutex
+		mu    invariants.Mutex
 		off   bool
 	}
 }
