@@ -56,13 +56,18 @@ func main() {
 	size := flag.Int("size", msgSize, "bytes in a message")
 	dir := flag.String("dir", os.TempDir(), "folder for data files")
 	out := flag.String("json", "", "file for the results as JSON")
+	profile := flag.String("cpuprofile", "", "file for a CPU profile of the bench, that is of the clients")
 	floor := flag.String("floor", "", "address: serve as the floor peer with data in -dir (used by the bench itself)")
 	flag.Parse()
 
 	var rs []Result
-	var err error
 	if *floor != "" {
 		fmt.Fprintln(os.Stderr, "bench:", runFloor(*floor, *dir))
+		os.Exit(1)
+	}
+	stop, err := profileTo(*profile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 	if *names == "limits" {
@@ -70,6 +75,7 @@ func main() {
 	} else {
 		rs, err = runPeers(strings.Split(*names, ","), strings.Split(*work, ","), *dir, *d, *reps, *big, *size)
 	}
+	stop()
 	table(rs)
 	report(os.Stdout, rs, *big)
 	if *out != "" {
