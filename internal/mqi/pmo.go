@@ -36,3 +36,35 @@ type PMR struct {
 
 // DefaultPMO returns the initial values of MQPMO, version 1.
 func DefaultPMO() PMO { return PMO{Version: 1, Timeout: -1, PubLevel: 9} }
+
+// Fill gives a descriptor the fields that the record has, by MQPMRF_*.
+func (r *PMR) Fill(md *MD, fields int32) {
+	if fields&MQPMRF_MSG_ID != 0 {
+		md.MsgID = r.MsgID
+	}
+	if fields&MQPMRF_CORREL_ID != 0 {
+		md.CorrelID = r.CorrelID
+	}
+	if fields&MQPMRF_GROUP_ID != 0 {
+		md.GroupID = r.GroupID
+	}
+	if fields&MQPMRF_FEEDBACK != 0 {
+		md.Feedback = r.Feedback
+	}
+	if fields&MQPMRF_ACCOUNTING_TOKEN != 0 {
+		md.AccountingToken = r.AccountingToken
+	}
+}
+
+// Take gives the record the identifiers that a put returned.
+func (r *PMR) Take(md *MD, fields int32) {
+	if fields&MQPMRF_MSG_ID != 0 {
+		r.MsgID = md.MsgID
+	}
+	if fields&MQPMRF_CORREL_ID != 0 {
+		r.CorrelID = md.CorrelID
+	}
+	if fields&MQPMRF_GROUP_ID != 0 {
+		r.GroupID = md.GroupID
+	}
+}

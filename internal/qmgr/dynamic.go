@@ -93,6 +93,8 @@ func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error 
 		return c.closeSub(ctx, h, options)
 	case h.topic != nil:
 		return c.closeTopic(h, options)
+	case h.list != nil:
+		return c.closeList(ctx, h, options)
 	}
 	del := options&(mqi.MQCO_DELETE|mqi.MQCO_DELETE_PURGE) != 0
 	deftype := h.deftypeNow()

@@ -32,6 +32,10 @@ type handle struct {
 
 	sel *selector.Selector // selection string of the open
 
+	list    *distList // distribution list; then queue is nil
+	gather  *uow      // during a put to a list: takes what is put outside syncpoint, to be committed by the list
+	warning error     // with which the open was completed
+
 	changed atomic.Bool // 2041 from now on
 
 	putGroup, getGroup, browseGroup groupPos // logical order; the connection's

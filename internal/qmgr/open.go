@@ -43,7 +43,8 @@ func bits(v int32) int {
 	return n
 }
 
-// Open opens an object (MQOPEN). od gets the name of a dynamic queue and the resolved names.
+// Open opens an object (MQOPEN), or with RecsPresent a distribution list. od gets the name of a dynamic queue and the resolved
+// names. A completion with a warning (some queues of a list) comes with a handle.
 func (c *Conn) Open(ctx context.Context, od *mqi.OD, options int32) (n Handle, err error) {
 	if err := c.begin("MQOPEN", od.ObjectName); err != nil {
 		return 0, err
@@ -54,7 +55,7 @@ func (c *Conn) Open(ctx context.Context, od *mqi.OD, options int32) (n Handle, e
 	if err != nil {
 		return 0, err
 	}
-	return h.num, nil
+	return h.num, h.warning
 }
 
 func (c *Conn) open(ctx context.Context, op string, od *mqi.OD, options int32) (*handle, error) {
@@ -68,22 +69,25 @@ func (c *Conn) open(ctx context.Context, op string, od *mqi.OD, options int32) (
 	if options&mqi.MQOO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load() {
 		return fail(mqi.MQRC_Q_MGR_QUIESCING)
 	}
-	if od.RecsPresent != 0 { // DISTL is what applications say; distribution lists are taken from none
-		return fail(mqi.MQRC_RECS_PRESENT_ERROR)
+	list := od.Version >= 2 && od.RecsPresent != 0
+	if list {
+		if rc := checkList(od, options); rc != 0 {
+			return fail(rc)
+		}
 	}
 	sel, err := openSelector(od, options)
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	n := len(c.handles)
-	c.mu.Unlock()
-	if n >= numAttr(c.m.qmgrDef(), "MAXHANDS", 256) {
+	room := numAttr(c.m.qmgrDef(), "MAXHANDS", 256) - c.openCount()
+	if room <= 0 {
 		return fail(mqi.MQRC_HANDLE_NOT_AVAILABLE)
 	}
 	h := &handle{id: c.m.rt.handleSeq.Add(1), conn: c, opts: options, name: od.ObjectName, objType: od.ObjectType,
 		sel: sel}
 	switch {
+	case list:
+		err = c.openList(ctx, op, h, od, room)
 	case od.ObjectType == mqi.MQOT_TOPIC:
 		err = c.openTopic(op, h, od, nil)
 	case od.ObjectType == mqi.MQOT_Q && c.m.aliasOfTopic(od, options) != nil:

@@ -33,7 +33,9 @@ func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body
 		return err
 	}
 	defer func() {
-		c.putDone("MQPUT", h, md, len(body), err)
+		if h.list == nil { // a list counts for each of its queues
+			c.putDone("MQPUT", h, md, len(body), err)
+		}
 		c.countAsync(h.objType, h.name, pmo, err)
 	}()
 	return c.put("MQPUT", h, md, pmo, body)
@@ -68,7 +70,11 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 		return err
 	}
 	err = c.put("MQPUT1", h, md, pmo, body)
-	c.putDone("MQPUT1", h, md, len(body), err)
+	if h.list == nil {
+		c.putDone("MQPUT1", h, md, len(body), err)
+	} else if mixed(err) { // MQPUT1 answers in the records of the object descriptor
+		od.ResponseRecords = pmo.ResponseRecords
+	}
 	c.countAsync(od.ObjectType, od.ObjectName, pmo, err)
 	if e := c.closeHandle(ctx, h, mqi.MQCO_NONE); err == nil {
 		err = e
@@ -92,8 +98,10 @@ func (c *Conn) checkPutOptions(h *handle, pmo *mqi.PMO) mqi.RC {
 		return mqi.MQRC_ACTION_ERROR
 	case h.opts&mqi.MQOO_OUTPUT == 0:
 		return mqi.MQRC_NOT_OPEN_FOR_OUTPUT
-	case h.queue == nil && h.topic == nil:
+	case h.queue == nil && h.topic == nil && h.list == nil:
 		return mqi.MQRC_HOBJ_ERROR
+	case h.checkRecords(pmo) != 0:
+		return h.checkRecords(pmo)
 	case o&mqi.MQPMO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load():
 		return mqi.MQRC_Q_MGR_QUIESCING
 	}
@@ -102,8 +110,11 @@ func (c *Conn) checkPutOptions(h *handle, pmo *mqi.PMO) mqi.RC {
 
 // put is the body of MQPUT and MQPUT1, in the order of checks of facts/mqi.md §5.
 func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
-	if h.topic != nil {
+	switch {
+	case h.topic != nil:
 		return c.publish(op, h, md, pmo, body)
+	case h.list != nil:
+		return c.putList(op, h, md, pmo, body)
 	}
 	fail := func(rc mqi.RC) error { return mqi.E(op, h.name, rc) }
 	if md.Version < 1 || md.Version > 2 {
@@ -320,7 +331,11 @@ func (c *Conn) deliver(op string, h *handle, pieces []piece, pmo *mqi.PMO) error
 			return mqi.E(op, h.name, rc)
 		}
 	}
-	if !sync {
+	switch {
+	case !sync && h.gather != nil:
+		h.gather.join(u)
+		return nil
+	case !sync:
 		return storeReason(op, h.name, c.m.commit(u))
 	}
 	w := c.begun()

@@ -55,7 +55,9 @@ func TestReasonsByVerb(t *testing.T) {
 		rc   mqi.RC
 	}{
 		{"MQOPEN", func(v verbs) error { return v.open(mqi.MQOO_OUTPUT, func(od *mqi.OD) { od.Version = 9 }) }, mqi.MQRC_OD_ERROR},
-		{"MQOPEN", func(v verbs) error { return v.open(mqi.MQOO_OUTPUT, func(od *mqi.OD) { od.RecsPresent = 2 }) },
+		{"MQOPEN", func(v verbs) error {
+			return v.open(mqi.MQOO_OUTPUT, func(od *mqi.OD) { od.Version, od.RecsPresent = 2, -1 })
+		},
 			mqi.MQRC_RECS_PRESENT_ERROR},
 		{"MQPUT", func(v verbs) error {
 			md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()

@@ -191,7 +191,7 @@ func (m *Manager) eachHandle(fn func(h *handle)) {
 	for _, c := range m.connections() {
 		c.mu.Lock()
 		for _, h := range c.handles {
-			fn(h)
+			h.handlesOf(fn)
 		}
 		c.mu.Unlock()
 	}

@@ -246,7 +246,10 @@ func (m *Manager) sortedConns() []*Conn {
 }
 
 func (c *Conn) sortedHandles() []*handle {
-	hs := c.openHandles()
+	var hs []*handle
+	for _, h := range c.openHandles() {
+		h.handlesOf(func(one *handle) { hs = append(hs, one) })
+	}
 	sort.Slice(hs, func(i, j int) bool { return hs[i].num < hs[j].num })
 	return hs
 }

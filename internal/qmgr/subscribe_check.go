@@ -74,9 +74,7 @@ func (s *subscribing) check() mqi.RC {
 	if s.asks(mqi.MQSO_WILDCARD_CHAR) {
 		s.scheme = pubsub.SchemeChar
 	}
-	s.c.mu.Lock()
-	n := len(s.c.handles) + 1
-	s.c.mu.Unlock()
+	n := s.c.openCount() + 1
 	if s.asks(mqi.MQSO_MANAGED) {
 		n++
 	}
