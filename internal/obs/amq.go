@@ -79,6 +79,12 @@ var notices = map[string]Notice{
 		"Nothing of it was kept; gets and what else needs no room go on. This entry comes once a minute at most.",
 		"Make room on the file system of the data directory, or get messages that are no longer wanted."},
 	"AMQ7474": {"A unit of work was written although the disk had been full before it.", "None."},
+	"AMQ7487": {"Units of work were prepared by a transaction manager (XA), which has not told their outcome before the queue manager " +
+		"ended. Their messages stay hidden, and what they got stays locked.",
+		"Start the transaction manager: it asks for them and settles them. If it does not come back, settle them with qmgrd trn resolve."},
+	"AMQ7488": {"An operator has settled a unit of work that a transaction manager had prepared. The transaction manager is told when " +
+		"it asks for the unit (XA_HEURCOM or XA_HEURRB).",
+		"Settle the other resource managers of the same global unit of work in the same way."},
 	"AMQ7492": {"An orderly end keeps the nonpersistent messages of queues with NPMCLASS(HIGH) in a file. It could not be " +
 		"written, most likely because the file system of the data directory has no room.",
 		"Make room on the file system of the data directory before the next end. What must not be lost is put persistent."},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
@@ -29,6 +30,8 @@ type ConnectOptions struct {
 	// Commands marks a session of commands (runmqsc): it is shown as an application's, but accepted while quiescing and
 	// not waited for, so that an operator who looks on does not keep the queue manager from ending.
 	Commands bool
+	// Broken is called when the connection is broken by STOP CONN or by Break, and must not wait; nil: nobody.
+	Broken func()
 }
 
 // Conn is a connection: handles and at most one unit of work. Its verbs are meant for one goroutine at a time; a call
@@ -43,6 +46,7 @@ type Conn struct {
 
 	verb   invariants.Turn // held by the verb in progress
 	broken chan struct{}
+	chlEnd atomic.Bool // the client's channel is being stopped
 	once   sync.Once
 	end    mqi.RC // why broken; set before broken is closed
 	closed bool   // under verb
@@ -57,6 +61,7 @@ type Conn struct {
 	matches []*pubsub.Sub // buffer of publish; under verb
 	hex     string        // id as ACTCONN shows it, once asked for; under verb
 	work    *uow          // the unit of work; changed by verbs only, under mu for those who look
+	xa      xaConn        // active as work, the rest under verb
 }
 
 // Connect makes a connection (MQCONN, MQCONNX). The caller has been authenticated.
@@ -135,6 +140,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 		return err
 	}
 	defer c.verb.Unlock()
+	c.endBranches()
 	err := c.commitWork()
 	c.finish(ctx)
 	c.ended(didDisconnect, mqi.MQDISCONNECT_NORMAL)
@@ -152,12 +158,16 @@ func (c *Conn) breakWith(rc mqi.RC) {
 	c.once.Do(func() {
 		c.end = rc
 		close(c.broken)
+		if c.opt.Broken != nil && rc == mqi.MQRC_CONNECTION_BROKEN {
+			c.opt.Broken()
+		}
 	})
 	c.verb.Lock()
 	defer c.verb.Unlock()
 	if c.closed {
 		return
 	}
+	c.endBranches()
 	c.backoutWork()
 	c.finish(context.Background())
 	c.ended(didBreak, c.endKind())

@@ -80,6 +80,9 @@ type Manager struct {
 	disk   diskState
 	ev     events // event messages, statistics and accounting
 	look   topicLook
+	xa     xaState // two-phase units of work
+
+	clients atomic.Pointer[ClientHost] // runs the instances of client channels
 
 	parts     [2]atomic.Bool // by Part: whether it runs
 	state     atomic.Int32   // stateStarting …

@@ -55,11 +55,16 @@ func (m *Manager) stopMessaging() {
 
 // loadMessages fills the queues from the store. Messages of a queue that is no more are dropped.
 func (m *Manager) loadMessages() error {
+	indoubt, err := m.loadIndoubt()
+	if err != nil {
+		return err
+	}
+	defer m.tellIndoubt()
 	var tx store.Tx
 	orphans := map[store.QID]bool{}
 	var q *Queue
 	var h msgHead
-	err := m.opt.Store.Live(func(l store.Live) error {
+	err = m.opt.Store.Live(func(l store.Live) error {
 		if q == nil || q.qid != l.Q {
 			q = nil
 			o := m.objectByQID(l.Q)
@@ -75,7 +80,10 @@ func (m *Manager) loadMessages() error {
 				Msg("queue is damaged: a message cannot be read. delete the queue and define it again")
 			return nil
 		}
-		q.load(&l, &h)
+		slot := q.load(&l, &h)
+		if a, is := indoubt[msgRef{l.Q, l.S}]; is {
+			a.hide(q, slot, &l, h.md.BackoutCount)
+		}
 		return nil
 	})
 	if err != nil {
@@ -92,7 +100,7 @@ func (m *Manager) loadMessages() error {
 }
 
 // load puts back one message that the store kept.
-func (q *Queue) load(l *store.Live, h *msgHead) {
+func (q *Queue) load(l *store.Live, h *msgHead) (slot uint32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	e := entry{seq: l.S, loc: l.L, expire: h.expire, mid: hashID(&h.md.MsgID), cid: hashID(&h.md.CorrelID),
@@ -103,13 +111,14 @@ func (q *Queue) load(l *store.Live, h *msgHead) {
 	if wantsReport(h.md.Report) {
 		e.flags |= fReport
 	}
-	slot := q.link(&e)
+	slot = q.link(&e)
 	if p := partOf(&h.md, int(l.BodyLen)); p != nil {
 		q.parts.add(slot, p)
 	}
 	if l.S >= q.nextSeq {
 		q.nextSeq = l.S + 1
 	}
+	return slot
 }
 
 // keepNonpersistent tells Store.Close whose nonpersistent messages stay: those of NPMCLASS(HIGH) queues, as the

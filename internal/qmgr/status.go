@@ -174,6 +174,7 @@ func (h *handle) state() string {
 // connRows are the rows of DISPLAY CONN TYPE(CONN).
 func (m *Manager) connRows() []map[string]string {
 	var out []map[string]string
+	branches := m.branchRows()
 	for _, c := range m.sortedConns() {
 		row := c.applRow()
 		c.connNames(row, "CONN")
@@ -181,15 +182,16 @@ func (m *Manager) connRows() []map[string]string {
 		row["CONNTAG"] = "MQCT" + strings.ToUpper(hex.EncodeToString(c.id[16:])) + c.m.qmgrDef().Get("QMID")
 		row["UOWSTATE"], row["UOWSTDA"], row["UOWSTTI"] = "NONE", "", ""
 		row["UOWLOG"], row["UOWLOGDA"], row["UOWLOGTI"] = "", "", ""
+		row["EXTURID"] = row["URID"]
 		c.mu.Lock()
 		if u := c.work; u != nil {
 			row["UOWSTATE"] = "ACTIVE"
 			row["UOWSTDA"], row["UOWSTTI"] = mqDate(u.born), mqTime(u.born)
 		}
 		c.mu.Unlock()
-		out = append(out, row)
+		out = append(out, branches.onConn(c, row)...)
 	}
-	return out
+	return append(out, branches.rest()...)
 }
 
 // connNames fills CONN, EXTCONN and TYPE.

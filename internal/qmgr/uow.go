@@ -121,6 +121,9 @@ func (c *Conn) Commit(ctx context.Context) error {
 		return err
 	}
 	defer c.verb.Unlock()
+	if rc := c.coordinated(); rc != 0 {
+		return mqi.E("MQCMIT", c.m.opt.Name, rc)
+	}
 	err := c.commitWork()
 	c.unitDone(didCommit, err)
 	if err != nil {
@@ -135,6 +138,9 @@ func (c *Conn) Backout(ctx context.Context) error {
 		return err
 	}
 	defer c.verb.Unlock()
+	if rc := c.coordinated(); rc != 0 {
+		return mqi.E("MQBACK", c.m.opt.Name, rc)
+	}
 	c.backoutWork()
 	c.unitDone(didBackout, nil)
 	return nil
@@ -151,7 +157,7 @@ func (c *Conn) Begin(ctx context.Context, bo *mqi.BO) error {
 		return mqi.E("MQBEGIN", c.m.opt.Name, mqi.MQRC_BO_ERROR)
 	case bo.Options != 0:
 		return mqi.E("MQBEGIN", c.m.opt.Name, mqi.MQRC_OPTIONS_ERROR)
-	case c.work != nil:
+	case c.work != nil || c.xa.active != nil:
 		return mqi.E("MQBEGIN", c.m.opt.Name, mqi.MQRC_UOW_IN_PROGRESS)
 	}
 	c.begun()
@@ -242,7 +248,12 @@ func (m *Manager) commit(u *uow) error {
 		return err
 	}
 	m.retain.done(u.retained)
-	locs := t.Locs()
+	m.reveal(u, t.Locs())
+	return nil
+}
+
+// reveal lets everybody see a unit that is durable: its puts, which are at locs, and that what it got is gone.
+func (m *Manager) reveal(u *uow, locs []store.Loc) {
 	now := m.opt.Clock.Now()
 	for _, s := range u.sent {
 		s.Delivered(now)
@@ -270,7 +281,6 @@ func (m *Manager) commit(u *uow) error {
 		}
 	}
 	m.removeLate(&late)
-	return nil
 }
 
 // removeLate takes away what was put on a queue that is no more. Until that is durable a start finds the messages without

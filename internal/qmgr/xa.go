@@ -1,0 +1,304 @@
+package qmgr
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// Two-phase units of work: the verbs of the X/Open XA specification, for transaction managers that coordinate this queue
+// manager with others. Their answers are XA's return values, not reason codes. Starting and ending is here, what settles
+// a unit in xa_settle.go, what is kept on disk in xa_record.go, what operators see in xa_admin.go.
+
+// XID names a transaction branch. The parts are bytes, not text.
+type XID struct {
+	Format         int32
+	Global, Branch string
+}
+
+// XARet is what an XA verb answers.
+type XARet int32
+
+// Return values of the XA verbs.
+const (
+	XAOK         XARet = 0
+	XARBRollback XARet = 100 // rolled back
+	XAReadOnly   XARet = 3   // prepared, and over: there was nothing to do
+	XAHeurCom    XARet = 7   // an operator committed it
+	XAHeurRB     XARet = 6   // an operator rolled it back
+	XARMErr      XARet = -3
+	XANotA       XARet = -4 // no such branch
+	XAInval      XARet = -5
+	XAProto      XARet = -6 // not now
+	XARMFail     XARet = -7 // the connection or the queue manager is gone
+	XADupID      XARet = -8
+	XAOutside    XARet = -9 // the connection has a unit of work of its own
+)
+
+// Flags of the XA verbs.
+const (
+	TMNoFlags    int32 = 0
+	TMJoin       int32 = 0x00200000
+	TMEndRScan   int32 = 0x00800000
+	TMStartRScan int32 = 0x01000000
+	TMSuspend    int32 = 0x02000000
+	TMSuccess    int32 = 0x04000000
+	TMResume     int32 = 0x08000000
+	TMFail       int32 = 0x20000000
+	TMOnePhase   int32 = 0x40000000
+)
+
+const (
+	// maxXIDPart is the longest part of an XID, maxBranches how many branches a queue manager keeps.
+	maxXIDPart  = 64
+	maxBranches = 10_000
+)
+
+func (x XID) valid() bool {
+	return x.Format != -1 && len(x.Global) > 0 && len(x.Global) <= maxXIDPart && len(x.Branch) <= maxXIDPart
+}
+
+type branchState uint8
+
+const (
+	branchActive     branchState = iota + 1 // a connection works on it
+	branchSuspended                         // ended for a while, by the same connection
+	branchIdle                              // ended, to be settled
+	branchPrepared                          // survives everything until it is settled
+	branchCommitted                         // settled by an operator, not forgotten
+	branchRolledBack                        // the same
+)
+
+// branch is a transaction branch: one unit of work. Its fields are under xaState.mu; work is its connection's while it is active,
+// and belongs to whoever has made it busy while it is settled.
+type branch struct {
+	xid      XID
+	num      uint64 // transaction number, for operators
+	state    branchState
+	busy     bool // being prepared or settled
+	failed   bool // it can only be rolled back
+	conn     *Conn
+	work     *uow
+	born     time.Time
+	prepared *preparedWork
+
+	connID     mqi.ID // who worked on it, also after a restart
+	user, appl string
+	since      time.Time // when it was prepared
+}
+
+// preparedWork is what a prepared branch will do when it is committed. Its puts are in the store, hidden.
+type preparedWork struct {
+	puts      []putRef
+	locs      []store.Loc
+	gets      []getRef
+	retained  []retainedOp
+	fired     []*firing
+	sent      []*pubsub.Sub
+	recovered bool // by a restart: what it would have triggered is not known any more
+}
+
+// xaState is the transaction branches of a queue manager.
+type xaState struct {
+	mu       sync.Mutex
+	branches map[XID]*branch
+	last     uint64 // transaction number
+}
+
+// xaConn is a connection's part.
+type xaConn struct {
+	open   bool
+	active *branch
+}
+
+// xaBegin starts an XA verb; the caller must unlock c.verb when it answers XAOK.
+func (c *Conn) xaBegin(opened bool) XARet {
+	if err := c.begin("XA", c.m.opt.Name); err != nil {
+		if _, rc := mqi.Reason(err); rc == mqi.MQRC_CALL_IN_PROGRESS {
+			return XAProto
+		}
+		return XARMFail
+	}
+	if opened && !c.xa.open {
+		c.verb.Unlock()
+		return XAProto
+	}
+	return XAOK
+}
+
+// XAOpen is xa_open. The information names the queue manager, or is blank.
+func (c *Conn) XAOpen(_ context.Context, info string) XARet {
+	if rc := c.xaBegin(false); rc != XAOK {
+		return rc
+	}
+	defer c.verb.Unlock()
+	if name := strings.TrimSpace(info); name != "" && name != c.m.opt.Name {
+		return XAInval
+	}
+	c.xa.open = true
+	return XAOK
+}
+
+// XAClose is xa_close. Work on a branch must have been ended.
+func (c *Conn) XAClose(context.Context) XARet {
+	if rc := c.xaBegin(false); rc != XAOK {
+		return rc
+	}
+	defer c.verb.Unlock()
+	if c.xa.active != nil {
+		return XAProto
+	}
+	c.xa.open = false
+	return XAOK
+}
+
+// XAStart is xa_start: what the connection does under syncpoint from now on belongs to the branch.
+func (c *Conn) XAStart(_ context.Context, x XID, flags int32) XARet {
+	if rc := c.xaBegin(true); rc != XAOK {
+		return rc
+	}
+	defer c.verb.Unlock()
+	switch {
+	case !x.valid(), flags != TMNoFlags && flags != TMJoin && flags != TMResume:
+		return XAInval
+	case c.xa.active != nil:
+		return XAProto
+	case c.work != nil:
+		return XAOutside
+	}
+	s := &c.m.xa
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.branches[x]
+	var rc XARet
+	if flags == TMNoFlags {
+		b, rc = s.add(b, x, c)
+	} else {
+		rc = b.takeUp(c, flags)
+	}
+	if rc != XAOK {
+		return rc
+	}
+	b.state, b.conn, b.connID, b.user, b.appl = branchActive, c, c.id, c.who.User, c.opt.ApplName
+	c.mu.Lock()
+	c.work, b.work = b.work, nil
+	c.xa.active = b
+	c.mu.Unlock()
+	return XAOK
+}
+
+// add makes a new branch. s.mu is held.
+func (s *xaState) add(old *branch, x XID, c *Conn) (*branch, XARet) {
+	switch {
+	case old != nil:
+		return nil, XADupID
+	case len(s.branches) >= maxBranches:
+		return nil, XARMErr
+	}
+	s.last++
+	b := &branch{xid: x, num: s.last, born: c.m.opt.Clock.Now()}
+	s.branches[x] = b
+	return b, XAOK
+}
+
+// takeUp says whether a connection may go on with a branch. The lock is held.
+func (b *branch) takeUp(c *Conn, flags int32) XARet {
+	switch {
+	case b == nil:
+		return XANotA
+	case b.busy, flags == TMResume && b.state != branchSuspended, flags == TMJoin && b.state != branchIdle:
+		return XAProto
+	case b.failed:
+		return XARBRollback
+	}
+	if b.conn != c && b.work != nil {
+		b.work.places = nil // places of handles of another connection
+	}
+	return XAOK
+}
+
+// XAEnd is xa_end.
+func (c *Conn) XAEnd(_ context.Context, x XID, flags int32) XARet {
+	if rc := c.xaBegin(true); rc != XAOK {
+		return rc
+	}
+	defer c.verb.Unlock()
+	if flags != TMSuccess && flags != TMFail && flags != TMSuspend {
+		return XAInval
+	}
+	s := &c.m.xa
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.branches[x]
+	switch {
+	case b == nil:
+		return XANotA
+	case b == c.xa.active:
+		b.work = c.xaDetach()
+	case b.conn != c || b.state != branchSuspended || b.busy:
+		return XAProto
+	}
+	b.state = branchIdle
+	switch flags {
+	case TMSuspend:
+		b.state = branchSuspended
+	case TMFail:
+		b.failed = true
+	}
+	return XAOK
+}
+
+// xaDetach takes the branch and its work off the connection.
+func (c *Conn) xaDetach() *uow {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := c.work
+	c.work, c.xa.active = nil, nil
+	if u != nil {
+		u.skip, u.skipN = 0, 0 // of no use in a unit that others coordinate
+	}
+	return u
+}
+
+// endBranches rolls back what the connection has not prepared, when it ends.
+func (c *Conn) endBranches() {
+	if !c.xa.open {
+		return
+	}
+	s := &c.m.xa
+	var undo []*uow
+	s.mu.Lock()
+	for x, b := range s.branches {
+		switch {
+		case b.conn != c:
+		case b.busy || b.state > branchIdle:
+			b.conn = nil // whoever settles it goes on
+		default:
+			if b == c.xa.active {
+				b.work = c.xaDetach()
+			}
+			if b.work != nil {
+				undo = append(undo, b.work)
+			}
+			delete(s.branches, x)
+		}
+	}
+	s.mu.Unlock()
+	for _, u := range undo {
+		c.m.undo(u)
+		u.forgetPlaces()
+	}
+}
+
+// coordinated is the reason why the connection cannot end its unit of work: somebody else coordinates it.
+func (c *Conn) coordinated() mqi.RC {
+	if c.xa.active != nil {
+		return mqi.MQRC_ENVIRONMENT_ERROR
+	}
+	return 0
+}
