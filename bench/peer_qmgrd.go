@@ -174,17 +174,18 @@ func (c *qmgrdConn) Consume(name string, persistent bool, fn func([]byte)) error
 	return c.loop(q, func(m *mq.Message) { fn(m.Body) })
 }
 
-// loop hands every message to fn until the connection ends.
+// loop hands every message to fn, for the call, until the connection ends.
 func (c *qmgrdConn) loop(q *mq.Queue, fn func(*mq.Message)) error {
 	go func() {
-		for m, err := range q.Messages(context.Background(), mq.GetOptions{Wait: mq.Forever}) {
-			if err != nil {
+		var m mq.Message
+		for {
+			if err := q.GetInto(context.Background(), &m, mq.GetOptions{Wait: mq.Forever}); err != nil {
 				if !errors.Is(err, mq.ConnectionBroken) {
 					fmt.Fprintln(os.Stderr, "  qmgrd: get:", err)
 				}
 				return
 			}
-			fn(m)
+			fn(&m)
 		}
 	}()
 	return nil

@@ -18,65 +18,97 @@ type readAhead struct {
 }
 
 // getAhead takes the next message that was sent ahead, or waits for it.
-func (q *Queue) getAhead(ctx context.Context, o *GetOptions) (*Message, error) {
+func (q *Queue) getAhead(ctx context.Context, m *Message, o *GetOptions) error {
 	if err := q.c.lock(ctx, "MQGET", q.name); err != nil {
-		return nil, err
+		return err
 	}
 	defer q.c.unlock()
-	a := q.ahead
-	if !a.open {
+	q.c.role.want()
+	defer q.c.role.release()
+	if !q.ahead.open {
 		if err := q.request(o, false); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	select {
-	case m := <-a.q:
-		return q.arrived(o, m)
-	default:
+	var until time.Time
+	if o.Wait > 0 {
+		until = time.Now().Add(o.Wait)
 	}
-	var late <-chan time.Time
-	if o.Wait >= 0 {
-		t := time.NewTimer(o.Wait)
-		defer t.Stop()
-		late = t.C
+	found, err := q.pull(ctx, m, o, until)
+	switch {
+	case found:
+		return err
+	case err == errLate:
+		return q.check(ctx, m, o)
+	case ctx.Err() != nil && q.c.alive():
+		return fail("MQGET", q.name, NoMsgAvailable, context.Cause(ctx))
 	}
-	select {
-	case m := <-a.q:
-		return q.arrived(o, m)
-	case <-q.c.ended:
-		return nil, q.c.explain("MQGET", q.name, ctx, q.c.cause())
-	case <-ctx.Done():
-		return nil, fail("MQGET", q.name, NoMsgAvailable, context.Cause(ctx))
-	case <-late:
-		return q.check(ctx, o)
+	return q.c.abandon(ctx, "MQGET", q.name, err)
+}
+
+// pull takes the next message as it arrives, until there is nothing more in time. Without a wait it takes what has been read.
+func (q *Queue) pull(ctx context.Context, m *Message, o *GetOptions, until time.Time) (found bool, err error) {
+	c := q.c
+	for {
+		if w, ok := c.pushed.pop(q.ahead.ahead); ok {
+			w.m.Body = append(m.Body[:0], w.m.Body...)
+			*m = *w.m
+			return true, q.arrived(m, o, w.arrival)
+		}
+		if o.Wait == 0 {
+			if !c.role.reads() {
+				return false, errLate
+			}
+			if whole, _, err := c.ready(); err == nil && !whole {
+				return false, errLate
+			}
+		}
+		s, err := c.await(ctx, until)
+		if err != nil {
+			return false, err
+		}
+		if s.h.Type == wire.AsyncMsg && s.h.Flags&wire.FlagWhole == wire.FlagWhole {
+			a, err := m.aheadFrom(&c.link, &s)
+			if err != nil {
+				return false, err
+			}
+			if a.hobj == q.hobj && a.segment == 0 {
+				m.setBody(&s, a.data)
+				return true, q.arrived(m, o, a)
+			}
+		}
+		if err := c.dispatch(&s); err != nil {
+			return false, err
+		}
 	}
 }
 
 // check asks the server whether there is a message now, and thereby ends the request.
-func (q *Queue) check(ctx context.Context, o *GetOptions) (*Message, error) {
-	a := q.ahead
+func (q *Queue) check(ctx context.Context, m *Message, o *GetOptions) error {
+	a, c := q.ahead, q.c
 	if err := q.request(o, true); err != nil {
-		return nil, err
+		return err
 	}
 	var rc int32
-	select {
-	case rc = <-a.notes: // a message would have come before it
-	case <-q.c.ended:
-		return nil, q.c.explain("MQGET", q.name, ctx, q.c.cause())
-	case <-ctx.Done():
-		q.c.close(context.Cause(ctx))
-		return nil, fail("MQGET", q.name, ConnectionBroken, context.Cause(ctx))
+	for known := false; !known; rc, known = c.pushed.noted(a.ahead) { // a message would have come before it
+		s, err := c.await(ctx, time.Time{})
+		if err == nil {
+			err = c.dispatch(&s)
+		}
+		if err != nil {
+			return c.abandon(ctx, "MQGET", q.name, err)
+		}
 	}
 	a.open = rc == 0
-	select {
-	case m := <-a.q:
-		return q.arrived(o, m)
-	default:
+	if w, ok := c.pushed.pop(a.ahead); ok {
+		w.m.Body = append(m.Body[:0], w.m.Body...)
+		*m = *w.m
+		return q.arrived(m, o, w.arrival)
 	}
 	if rc == 0 {
 		rc = int32(NoMsgAvailable)
 	}
-	return nil, fail("MQGET", q.name, Reason(rc), nil)
+	return fail("MQGET", q.name, Reason(rc), nil)
 }
 
 // request opens the window for as many bytes as were taken since the last one.
@@ -95,29 +127,28 @@ func (q *Queue) request(o *GetOptions, now bool) error {
 		h.Req, h.Flags = 3, wire.FlagConfirm
 	}
 	a.told, a.open, a.taken = true, true, 0
-	if err := q.c.sendH(h, wire.API{}, r, true); err != nil {
+	if err := q.c.sendH(h, wire.API{}, r); err != nil {
 		return fail("MQGET", q.name, ConnectionBroken, q.c.why(err))
 	}
 	return nil
 }
 
-// arrived makes a message of what was sent, and asks for more when half of the window is used up.
-func (q *Queue) arrived(o *GetOptions, m *wire.Async) (*Message, error) {
+// arrived notes a message that is taken, and asks for more when half of the window is used up.
+func (q *Queue) arrived(m *Message, o *GetOptions, w arrival) error {
 	a := q.ahead
-	a.last = m.GlobalIndex
-	if m.Reason != 0 && m.MD.MsgID == (mqi.ID{}) { // no message, but the reason why none comes
+	a.last = w.global
+	if w.none(m) {
 		a.open = false
-		return nil, fail("MQGET", q.name, Reason(m.Reason), nil)
+		return fail("MQGET", q.name, Reason(w.reason), nil)
 	}
-	a.taken += sizeDescriptor + len(m.Data)
+	a.taken += sizeDescriptor + len(m.Body)
 	if a.taken >= windowBytes/2 {
 		if err := q.request(o, false); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	msg := got(&m.MD, m.Data, m.Resolved, m.Token)
-	if m.Reason != 0 {
-		return msg, &Error{Op: "MQGET", Object: q.name, Code: Warning, Reason: Reason(m.Reason)}
+	if w.reason != 0 {
+		return &Error{Op: "MQGET", Object: q.name, Code: Warning, Reason: Reason(w.reason)}
 	}
-	return msg, nil
+	return nil
 }

@@ -46,8 +46,8 @@ type Conn struct {
 	qmgr string // its name
 	id   mqi.ID
 
-	verb chan struct{} // holds one token; whoever has it runs a verb
-	req  uint32        // request number of the last call; with the token
+	verb   chan struct{} // holds one token; whoever has it runs a verb
+	putBuf wire.Put      // of the put under way; with the token
 }
 
 // Connect connects to a queue manager. ctx bounds only the attempt.
@@ -110,7 +110,7 @@ func dial(ctx context.Context, o *Options) (net.Conn, error) {
 func (c *Conn) connect(ctx context.Context, o *Options) error {
 	name := osUser()
 	short := strings.ToUpper(name)
-	if err := c.send(wire.UserIDData, 0, 0, &wire.UserID{User: short[:min(len(short), 12)], LongUser: name}, true); err != nil {
+	if err := c.send(wire.UserIDData, 0, 0, &wire.UserID{User: short[:min(len(short), 12)], LongUser: name}); err != nil {
 		return fail("MQCONN", o.QueueManager, ConnectionBroken, err)
 	}
 	if o.User != "" {
@@ -243,26 +243,51 @@ func (c *Conn) call(ctx context.Context, op, object string, t wire.Type, hobj in
 
 // roundTrip sends a call and waits for its answer. A warning comes with the answer.
 func (c *Conn) roundTrip(ctx context.Context, op, object string, t wire.Type, hobj int32, b wire.Body) (reply, error) {
+	c.role.want()
+	defer c.role.release()
 	c.req++
-	if err := c.send(t, c.req, hobj, b, true); err != nil {
+	if err := c.send(t, c.req, hobj, b); err != nil {
 		return reply{}, fail(op, object, ConnectionBroken, c.why(err))
 	}
-	select {
-	case r := <-c.replies:
-		return r, r.err(op, object)
-	case <-c.ended:
-		return reply{}, c.explain(op, object, ctx, c.cause())
-	case <-ctx.Done():
-		err := context.Cause(ctx)
-		c.close(err)
-		return reply{}, fail(op, object, ConnectionBroken, err)
+	s, err := c.answer(ctx)
+	if err != nil {
+		return reply{}, c.abandon(ctx, op, object, err)
 	}
+	var r reply
+	if r.api, r.body, err = s.decode(&c.link); err != nil {
+		return reply{}, c.garbled(ctx, op, object, err)
+	}
+	return r, r.err(op, object)
+}
+
+// abandon ends the connection because the answer to a verb cannot be waited for, and makes the verb's error.
+func (c *Conn) abandon(ctx context.Context, op, object string, err error) error {
+	if ctx.Err() != nil {
+		c.close(context.Cause(ctx))
+		return fail(op, object, ConnectionBroken, context.Cause(ctx))
+	}
+	c.close(err)
+	return c.explain(op, object, ctx, c.cause())
+}
+
+// garbled is the same for an answer that cannot be read.
+func (c *Conn) garbled(ctx context.Context, op, object string, err error) error {
+	c.close(err)
+	return c.explain(op, object, ctx, c.cause())
+}
+
+// reply answers a call.
+type reply struct {
+	api  wire.API
+	body wire.Body
 }
 
 // err is the error that the codes of a reply stand for.
-func (r *reply) err(op, object string) error {
-	if r.api.CompCode == 0 {
+func (r *reply) err(op, object string) error { return codes(r.api, op, object) }
+
+func codes(a wire.API, op, object string) error {
+	if a.CompCode == 0 {
 		return nil
 	}
-	return &Error{Op: op, Object: object, Code: CompletionCode(r.api.CompCode), Reason: Reason(r.api.Reason)}
+	return &Error{Op: op, Object: object, Code: CompletionCode(a.CompCode), Reason: Reason(a.Reason)}
 }

@@ -83,54 +83,74 @@ func (o *GetOptions) plain() bool {
 
 // Get gets a message (MQGET). Without one the error is NoMsgAvailable, at once or after the wait.
 func (q *Queue) Get(ctx context.Context, o GetOptions) (*Message, error) {
+	m := new(Message)
+	if err := q.get(ctx, m, &o); isFailed(err) || stays(err) {
+		return nil, err
+	} else {
+		return m, err
+	}
+}
+
+// GetInto is Get into a message that the program has, for those that get many: its Body is overwritten, and grows when it is too
+// small. After an error other than a warning its fields are not to be used.
+func (q *Queue) GetInto(ctx context.Context, m *Message, o GetOptions) error {
+	*m = Message{Body: m.Body[:0]}
+	return q.get(ctx, m, &o)
+}
+
+func (q *Queue) get(ctx context.Context, m *Message, o *GetOptions) error {
 	if q.ahead != nil && o.plain() {
-		return q.getAhead(ctx, &o)
+		return q.getAhead(ctx, m, o)
 	}
 	gmo, md := o.gmo()
 	limit := o.MaxLength
 	if limit <= 0 {
 		limit = q.c.maxMsg
 	}
-	return q.c.get(ctx, q.name, q.hobj, &wire.Get{MD: md, GMO: gmo, MaxLength: int32(limit)})
+	return q.c.get(ctx, m, q.name, q.hobj, &wire.Get{MD: md, GMO: gmo, MaxLength: int32(limit)})
 }
 
-func (c *Conn) get(ctx context.Context, object string, hobj int32, b *wire.Get) (*Message, error) {
+// stays reports a warning by its code with which the message has stayed on its queue.
+func stays(err error) bool {
+	e, ok := err.(*Error)
+	return ok && e.Reason == TruncatedFailed
+}
+
+func (c *Conn) get(ctx context.Context, m *Message, object string, hobj int32, b *wire.Get) error {
 	const op = "MQGET"
 	if err := ctx.Err(); err != nil {
-		return nil, fail(op, object, NoMsgAvailable, context.Cause(ctx))
+		return fail(op, object, NoMsgAvailable, context.Cause(ctx))
 	}
 	if err := c.lock(ctx, op, object); err != nil {
-		return nil, err
+		return err
 	}
 	defer c.unlock()
+	c.role.want()
+	defer c.role.release()
 	c.req++
-	if err := c.send(wire.MQGET, c.req, hobj, b, true); err != nil {
-		return nil, fail(op, object, ConnectionBroken, c.why(err))
+	if err := c.send(wire.MQGET, c.req, hobj, b); err != nil {
+		return fail(op, object, ConnectionBroken, c.why(err))
 	}
-	select {
-	case r := <-c.replies:
-		return r.message(object)
-	case <-c.ended:
-		return nil, c.explain(op, object, ctx, c.cause())
-	case <-ctx.Done():
-		return c.cancelGet(ctx, object)
+	s, err := c.answer(ctx)
+	switch {
+	case err == nil:
+		return c.gotten(ctx, m, object, &s)
+	case ctx.Err() != nil && c.alive():
+		return c.cancelGet(ctx, m, object)
 	}
+	return c.abandon(ctx, op, object, err)
 }
 
-// message is what an MQGET answered; a warning comes with the message.
-func (r *reply) message(object string) (*Message, error) {
-	err := r.err("MQGET", object)
-	b, ok := r.body.(*wire.GetReply)
-	if isFailed(err) {
-		return nil, err
+// gotten reads what an MQGET answered; a warning comes with the message.
+func (c *Conn) gotten(ctx context.Context, m *Message, object string, s *segment) error {
+	a, ok, err := m.gotFrom(&c.link, s)
+	if err != nil {
+		return c.garbled(ctx, "MQGET", object, err)
 	}
-	if !ok {
-		return nil, fail("MQGET", object, unexpected, nil)
+	if err := codes(a, "MQGET", object); err != nil || ok {
+		return err
 	}
-	if r.api.Reason == int32(TruncatedFailed) { // a warning by its code, but the message is still on its queue
-		return nil, err
-	}
-	return got(&b.MD, b.Data, b.GMO.ResolvedQName, b.GMO.MsgToken), err
+	return fail("MQGET", object, unexpected, nil)
 }
 
 // cancelTime is how long the server may take to end a get that waits.
@@ -140,33 +160,30 @@ var errNoCancel = errors.New("the server did not end the get that waits")
 
 // cancelGet has the server end the get that waits. Its answer may still be a message: that is no error then, since the
 // message has left its queue.
-func (c *Conn) cancelGet(ctx context.Context, object string) (*Message, error) {
+func (c *Conn) cancelGet(ctx context.Context, m *Message, object string) error {
 	h := c.header(wire.SPI, c.req)
 	h.Flags = wire.FlagConfirm
 	note := &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1, OutLength: 12,
 		Part: &wire.SPINotifyIn{Reason: int32(NoMsgAvailable), Connection: c.id}}
-	if err := c.sendH(h, wire.API{}, note, true); err != nil {
-		return nil, fail("MQGET", object, ConnectionBroken, c.why(err))
+	if err := c.sendH(h, wire.API{}, note); err != nil {
+		return fail("MQGET", object, ConnectionBroken, c.why(err))
 	}
-	limit := time.NewTimer(cancelTime)
-	defer limit.Stop()
-	var r reply
-	for answers := 0; answers < 2; answers++ { // of the get and of the notification, in any order
-		select {
-		case r = <-c.replies:
-		case <-c.notices:
-		case <-c.ended:
-			return nil, c.explain("MQGET", object, ctx, c.cause())
-		case <-limit.C:
-			c.close(errNoCancel)
-			return nil, fail("MQGET", object, ConnectionBroken, errNoCancel)
+	limit, cancel := context.WithTimeoutCause(context.Background(), cancelTime, errNoCancel)
+	defer cancel()
+	var result error
+	for range 2 { // answers: of the get and of the notification, in any order
+		s, err := c.answer(limit)
+		if err != nil {
+			return c.abandon(limit, "MQGET", object, err)
+		}
+		if s.h.Type == wire.MQGET.Reply() {
+			result = c.gotten(ctx, m, object, &s)
 		}
 	}
-	m, err := r.message(object)
-	if errors.Is(err, NoMsgAvailable) {
-		err = fail("MQGET", object, NoMsgAvailable, context.Cause(ctx))
+	if errors.Is(result, NoMsgAvailable) {
+		return fail("MQGET", object, NoMsgAvailable, context.Cause(ctx))
 	}
-	return m, err
+	return result
 }
 
 // Messages gets one message after the other, until there is none within o.Wait, an error, or the loop's end. Only an error

@@ -121,12 +121,12 @@ func (m *Message) md(md *mqi.MD) {
 func (m *Message) took(md *mqi.MD) {
 	m.MsgID, m.CorrelID, m.GroupID = ID(md.MsgID), ID(md.CorrelID), ID(md.GroupID)
 	m.Seq, m.Offset = md.MsgSeqNumber, md.Offset
-	m.PutTime = putTime(md)
+	m.PutTime = putTime(md.PutDate, md.PutTime)
 }
 
-// got makes a message of what arrived.
-func got(md *mqi.MD, body []byte, queue string, token mqi.Token) *Message {
-	m := &Message{Body: body, Type: md.MsgType, Priority: int(md.Priority), Format: md.Format, CCSID: md.CodedCharSetID,
+// got makes a message of what arrived. m.Body stays as it is.
+func (m *Message) got(md *mqi.MD, queue string, token mqi.Token) {
+	*m = Message{Body: m.Body, Type: md.MsgType, Priority: int(md.Priority), Format: md.Format, CCSID: md.CodedCharSetID,
 		Encoding: md.Encoding, Flags: md.MsgFlags, ReplyTo: md.ReplyToQ, ReplyToQMgr: md.ReplyToQMgr, Report: md.Report,
 		Feedback: md.Feedback, User: md.UserIdentifier, Appl: md.PutApplName, ApplType: md.PutApplType,
 		BackoutCount: md.BackoutCount, Queue: queue, Persistence: NonPersistent, token: token}
@@ -137,13 +137,12 @@ func got(md *mqi.MD, body []byte, queue string, token mqi.Token) *Message {
 		m.Expiry = time.Duration(md.Expiry) * tenth
 	}
 	m.took(md)
-	return m
 }
 
 // putTime reads YYYYMMDD and HHMMSSTH, which are UTC.
-func putTime(md *mqi.MD) time.Time {
-	d, ok := digits(md.PutDate, 8)
-	h, ok2 := digits(md.PutTime, 8)
+func putTime(date, clock string) time.Time {
+	d, ok := digits(date, 8)
+	h, ok2 := digits(clock, 8)
 	if !ok || !ok2 {
 		return time.Time{}
 	}

@@ -11,29 +11,34 @@ import (
 type pushed struct {
 	mu      sync.Mutex
 	ahead   map[int32]*ahead
-	partial map[int32]*wire.Async // messages of which more parts come
+	partial map[int32]*waiting // messages of which more parts come
 }
 
 // ahead is one handle that reads ahead.
 type ahead struct {
-	q     chan *wire.Async // as many as the window can hold
-	notes chan int32       // values of Q_STATE replies
+	q     []waiting // messages read while nobody asked for them, from head on
+	head  int
+	notes []int32 // values of Q_STATE replies
 }
 
-// windowMessages bounds how many messages of a handle may be under way, windowBytes their bytes; the server keeps to the
-// bytes, and counts a descriptor for each.
+type waiting struct {
+	arrival
+	m *Message
+}
+
+// windowBytes bounds the messages of a handle that may be under way; the server keeps to it, and counts a descriptor for each.
 const (
-	windowBytes    = 256 << 10
+	windowBytes    = 512 << 10
 	sizeDescriptor = 364
 	windowMessages = windowBytes/sizeDescriptor + 2
 )
 
-func (p *pushed) init() { p.ahead, p.partial = map[int32]*ahead{}, map[int32]*wire.Async{} }
+func (p *pushed) init() { p.ahead, p.partial = map[int32]*ahead{}, map[int32]*waiting{} }
 
 func (p *pushed) register(hobj int32) *ahead {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := &ahead{q: make(chan *wire.Async, windowMessages), notes: make(chan int32, 1)}
+	a := &ahead{}
 	p.ahead[hobj] = a
 	return a
 }
@@ -42,52 +47,85 @@ func (p *pushed) forget(hobj int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.ahead, hobj)
+	delete(p.partial, hobj)
 }
 
-var errWindow = errors.New("the server sent more than was asked for")
+var (
+	errWindow = errors.New("the server sent more than was asked for")
+	errPart   = errors.New("the server sent a later part of a message before the first")
+)
 
-// add takes a message, or a part of one.
-func (p *pushed) add(h wire.Header, m *wire.Async) error {
+// add takes a message, or a part of one, for the get that will ask for it.
+func (p *pushed) add(l *link, s *segment) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if m.Segment > 0 {
-		first := p.partial[m.Hobj]
+	w := &waiting{m: new(Message)}
+	var err error
+	if w.arrival, err = w.m.aheadFrom(l, s); err != nil {
+		return err
+	}
+	if w.segment == 0 {
+		w.m.Body = append([]byte(nil), w.data...)
+	} else {
+		first := p.partial[w.hobj]
 		if first == nil {
-			return errors.New("the server sent a later part of a message before the first")
+			return errPart
 		}
-		first.Data = append(first.Data, m.Data...)
-		if len(first.Data) > maxMessage+room {
+		first.m.Body = append(first.m.Body, w.data...)
+		if len(first.m.Body) > maxMessage+room {
 			return errWindow
 		}
-		m = first
+		w = first
 	}
-	if h.Flags&wire.FlagLast == 0 {
-		p.partial[m.Hobj] = m
+	w.data = nil
+	if s.h.Flags&wire.FlagLast == 0 {
+		p.partial[w.hobj] = w
 		return nil
 	}
-	delete(p.partial, m.Hobj)
-	a := p.ahead[m.Hobj]
+	delete(p.partial, w.hobj)
+	a := p.ahead[w.hobj]
 	if a == nil {
 		return nil // the handle was closed meanwhile
 	}
-	select {
-	case a.q <- m:
-		return nil
-	default:
+	if len(a.q)-a.head >= windowMessages {
 		return errWindow
 	}
+	a.q = append(a.q, *w)
+	return nil
+}
+
+// pop takes the oldest message of a handle that waits, if there is one.
+func (p *pushed) pop(a *ahead) (waiting, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if a.head == len(a.q) {
+		return waiting{}, false
+	}
+	w := a.q[a.head]
+	a.q[a.head] = waiting{}
+	if a.head++; a.head == len(a.q) {
+		a.q, a.head = a.q[:0], 0
+	}
+	return w, true
 }
 
 // note takes the answer to a request that wanted to know whether there is a message.
 func (p *pushed) note(n *wire.Notify) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := p.ahead[n.Hobj]
-	if a == nil || n.Code != wire.NoteQStateReply {
-		return
+	if a := p.ahead[n.Hobj]; a != nil && n.Code == wire.NoteQStateReply && len(a.notes) == 0 {
+		a.notes = append(a.notes, n.Value)
 	}
-	select {
-	case a.notes <- n.Value:
-	default:
+}
+
+// noted takes it out again.
+func (p *pushed) noted(a *ahead) (int32, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(a.notes) == 0 {
+		return 0, false
 	}
+	v := a.notes[0]
+	a.notes = a.notes[:0]
+	return v, true
 }

@@ -149,20 +149,31 @@ func (c *Conn) put(ctx context.Context, op, object string, hobj int32, m *Messag
 		return err
 	}
 	defer c.unlock()
-	b := &wire.Put{PMO: o.pmo(), Data: m.Body}
+	b := &c.putBuf
+	b.PMO, b.Data = o.pmo(), m.Body
 	m.md(&b.MD)
+	defer func() { b.Data = nil }()
+	c.req++
 	if o.Async {
-		c.req++
-		if err := c.send(wire.MQPUT, c.req, hobj, b, false); err != nil {
+		if err := c.sendPut(hobj, b, false); err != nil {
 			return fail(op, object, ConnectionBroken, c.why(err))
 		}
 		return nil
 	}
-	r, err := c.roundTrip(ctx, op, object, wire.MQPUT, hobj, b)
-	if p, ok := r.body.(*wire.PutReply); ok && !isFailed(err) {
-		m.took(&p.MD)
+	c.role.want()
+	defer c.role.release()
+	if err := c.sendPut(hobj, b, true); err != nil {
+		return fail(op, object, ConnectionBroken, c.why(err))
 	}
-	return err
+	s, err := c.answer(ctx)
+	if err != nil {
+		return c.abandon(ctx, op, object, err)
+	}
+	a, err := m.tookFrom(&c.link, &s)
+	if err != nil {
+		return c.garbled(ctx, op, object, err)
+	}
+	return codes(a, op, object)
 }
 
 // Put1 puts one message without opening the queue first (MQPUT1).
@@ -180,7 +191,7 @@ func (c *Conn) Put1(ctx context.Context, queue string, m *Message, o PutOptions)
 	defer c.unlock()
 	if o.Async {
 		c.req++
-		if err := c.send(wire.MQPUT1, c.req, 0, b, false); err != nil {
+		if err := c.sendGathered(wire.MQPUT1, b); err != nil {
 			return fail("MQPUT1", queue, ConnectionBroken, c.why(err))
 		}
 		return nil

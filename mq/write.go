@@ -1,0 +1,172 @@
+package mq
+
+import (
+	"encoding/binary"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+)
+
+// Puts that are not answered are gathered. The rule is: one that follows no other within gatherAfter leaves at once, so that a
+// lone put never waits. Those that follow closely leave together: when writeFull bytes have come together, with the next verb
+// that has an answer, when none has followed for gatherAfter, and gatherMost after the first of them at the latest.
+const (
+	writeFull   = 32 << 10
+	gatherAfter = 50 * time.Microsecond
+	gatherMost  = 500 * time.Microsecond
+	// writeKept is the largest buffer that is kept for the next message.
+	writeKept = 256 << 10
+)
+
+// writer is the sending half of a link.
+type writer struct {
+	mu      sync.Mutex
+	b       []byte    // not written yet
+	last    time.Time // when something was written without an answer to wait for
+	flushed uint64    // how often b was written
+	kick    chan struct{}
+	flusher bool // runs
+	idle    bool // and waits for kick
+}
+
+func (w *writer) init() { w.kick = make(chan struct{}, 1) }
+
+// send writes one message.
+func (l *link) send(t wire.Type, req uint32, hobj int32, b wire.Body) error {
+	return l.sendH(l.header(t, req), wire.API{Hobj: hobj}, b)
+}
+
+func (l *link) sendH(h wire.Header, a wire.API, b wire.Body) error {
+	l.out.mu.Lock()
+	defer l.out.mu.Unlock()
+	if err := l.add(h, a, b); err != nil {
+		return err
+	}
+	return l.out.flush(l.nc)
+}
+
+// sendPut writes an MQPUT. Without now it may be gathered with others.
+func (l *link) sendPut(hobj int32, p *wire.Put, now bool) error {
+	w := &l.out
+	h := l.header(wire.MQPUT, l.req)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var whole bool
+	if w.b, whole = wire.AppendPut(w.b, h, hobj, p, l.codec, l.size); !whole {
+		if err := l.add(h, wire.API{Hobj: hobj}, p); err != nil {
+			return err
+		}
+	}
+	if now {
+		return w.flush(l.nc)
+	}
+	return l.gather()
+}
+
+// sendGathered writes another message that has no answer.
+func (l *link) sendGathered(t wire.Type, b wire.Body) error {
+	l.out.mu.Lock()
+	defer l.out.mu.Unlock()
+	if err := l.add(l.header(t, l.req), wire.API{}, b); err != nil {
+		return err
+	}
+	return l.gather()
+}
+
+// add appends a message to what is to be written, in as many segments as it needs. With the writer's lock.
+func (l *link) add(h wire.Header, a wire.API, b wire.Body) error {
+	w := &l.out
+	at := len(w.b)
+	h.Flags |= wire.FlagWhole
+	w.b = h.Append(w.b, 0)
+	w.b = wire.Encode(w.b, h.Type, a, b, l.codec, h.Size())
+	if n := len(w.b) - at; n <= l.size {
+		binary.BigEndian.PutUint32(w.b[at+4:], uint32(n))
+		return nil
+	}
+	body := append([]byte(nil), w.b[at+h.Size():]...)
+	w.b = w.b[:at]
+	h.Flags &^= wire.FlagWhole
+	return wire.WriteMessage((*appender)(&w.b), h, body, l.size)
+}
+
+type appender []byte
+
+func (a *appender) Write(p []byte) (int, error) { *a = append(*a, p...); return len(p), nil }
+
+// flush writes what was gathered. With the lock.
+func (w *writer) flush(nc net.Conn) error {
+	if len(w.b) == 0 {
+		return nil
+	}
+	_, err := nc.Write(w.b)
+	w.flushed++
+	if w.b = w.b[:0]; cap(w.b) > writeKept {
+		w.b = nil
+	}
+	return err
+}
+
+// gather applies the rule above to what has just been added. With the lock.
+func (l *link) gather() error {
+	w := &l.out
+	now := time.Now()
+	lone := now.Sub(w.last) > gatherAfter
+	w.last = now
+	if lone || len(w.b) >= writeFull {
+		return w.flush(l.nc)
+	}
+	if !w.flusher {
+		w.flusher = true
+		go l.flushLater()
+	} else if w.idle {
+		w.idle = false
+		w.kick <- struct{}{}
+	}
+	return nil
+}
+
+// flushLater writes what is gathered and not followed by more. It looks after gatherAfter, and while the puts go on every
+// gatherMost; with nothing to write it sleeps.
+func (l *link) flushLater() {
+	w := &l.out
+	t := time.NewTimer(gatherAfter)
+	defer t.Stop()
+	seen, looks := ^uint64(0), 0
+	for {
+		select {
+		case <-t.C:
+		case <-l.ended:
+			return
+		}
+		w.mu.Lock()
+		next := gatherMost
+		switch {
+		case len(w.b) == 0:
+			w.idle = true
+		case seen == w.flushed && looks > 0 || time.Since(w.last) > gatherAfter:
+			if err := w.flush(l.nc); err != nil {
+				w.mu.Unlock()
+				l.close(err)
+				return
+			}
+			w.idle = true
+		default: // they go on: what is there now must be gone at the next look
+			seen = w.flushed
+			looks++
+		}
+		idle := w.idle
+		w.mu.Unlock()
+		if idle {
+			select {
+			case <-w.kick:
+			case <-l.ended:
+				return
+			}
+			looks, next = 0, gatherAfter
+		}
+		t.Reset(next)
+	}
+}
