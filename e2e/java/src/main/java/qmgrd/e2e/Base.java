@@ -1,87 +1,59 @@
 package qmgrd.e2e;
 
+import static qmgrd.e2e.Checks.reason;
+import static qmgrd.e2e.Checks.same;
+import static qmgrd.e2e.Target.drain;
+import static qmgrd.e2e.Target.gmo;
+import static qmgrd.e2e.Target.pmo;
+import static qmgrd.e2e.Target.text;
+
 import com.ibm.mq.MQException;
 import com.ibm.mq.MQGetMessageOptions;
 import com.ibm.mq.MQMessage;
-import com.ibm.mq.MQPutMessageOptions;
 import com.ibm.mq.MQQueue;
 import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
 import java.util.Arrays;
-import java.util.Hashtable;
 
 /**
  * The vendor's base classes: each check is one act of an application. Arguments: host, port, channel, queue manager, queue,
  * then names of checks (all when none are given). Prints one line per check; the exit code is the number of failures.
  */
 public final class Base {
-    private interface Check {
-        void run(Base b) throws Exception;
-    }
-
-    private final Hashtable<String, Object> props = new Hashtable<>();
+    private final Target target;
     private final String qmgr;
     private final String queue;
 
-    private Base(String[] a) {
-        props.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
-        props.put(CMQC.HOST_NAME_PROPERTY, a[0]);
-        props.put(CMQC.PORT_PROPERTY, Integer.valueOf(a[1]));
-        props.put(CMQC.CHANNEL_PROPERTY, a[2]);
-        qmgr = a[3];
-        queue = a[4];
-        String user = System.getProperty("user");
-        if (user != null) {
-            props.put(CMQC.USER_ID_PROPERTY, user);
-            props.put(CMQC.PASSWORD_PROPERTY, System.getProperty("password", ""));
-            props.put(CMQC.USE_MQCSP_AUTHENTICATION_PROPERTY, Boolean.TRUE);
-        }
+    private Base(Target t) {
+        target = t;
+        qmgr = t.qmgr;
+        queue = t.queue;
     }
 
-    private static final Object[][] CHECKS = {
-        {"connect", (Check) Base::connect},
-        {"putget", (Check) Base::putGet},
-        {"wait", (Check) Base::waits},
-        {"waitlater", (Check) Base::waitsForOne},
-        {"browse", (Check) Base::browse},
-        {"commit", (Check) Base::commit},
-        {"backout", (Check) Base::backout},
-        {"large", (Check) Base::large},
-        {"truncated", (Check) Base::truncated},
-        {"inquire", (Check) Base::inquire},
-        {"set", (Check) Base::set},
-        {"put1", (Check) Base::put1},
-        {"async", (Check) Base::async},
-        {"readahead", (Check) Base::readAhead},
-        {"readaheadlarge", (Check) Base::readAheadLarge},
-        {"correl", (Check) Base::byCorrelId},
-        {"nosuchqueue", (Check) Base::noSuchQueue},
-        {"nosuchqmgr", (Check) Base::noSuchQueueManager},
-        {"shared", (Check) Base::shared},
-        {"lost", (Check) Base::lost},
-    };
-
-    public static void main(String[] args) {
-        int failed = 0;
-        Base b = new Base(args);
-        for (Object[] c : CHECKS) {
-            if (args.length > 5 && !Arrays.asList(args).subList(5, args.length).contains(c[0])) {
-                continue;
-            }
-            try {
-                ((Check) c[1]).run(b);
-                System.out.println("ok   " + c[0]);
-            } catch (Exception | AssertionError e) {
-                failed++;
-                System.out.println("FAIL " + c[0] + ": " + e);
-                e.printStackTrace(System.out);
-            }
-        }
-        System.exit(failed);
-    }
-
-    private MQQueueManager open() throws MQException {
-        return new MQQueueManager(qmgr, props);
+    public static void main(String[] args) throws Exception {
+        Base b = new Base(new Target(args));
+        Checks c = new Checks(args);
+        c.check("connect", b::connect);
+        c.check("putget", b::putGet);
+        c.check("wait", b::waits);
+        c.check("waitlater", b::waitsForOne);
+        c.check("browse", b::browse);
+        c.check("commit", b::commit);
+        c.check("backout", b::backout);
+        c.check("large", b::large);
+        c.check("truncated", b::truncated);
+        c.check("inquire", b::inquire);
+        c.check("set", b::set);
+        c.check("put1", b::put1);
+        c.check("async", b::async);
+        c.check("readahead", b::readAhead);
+        c.check("readaheadlarge", b::readAheadLarge);
+        c.check("correl", b::byCorrelId);
+        c.check("nosuchqueue", b::noSuchQueue);
+        c.check("nosuchqmgr", b::noSuchQueueManager);
+        c.check("shared", b::shared);
+        c.check("lost", b::lost);
+        c.exit();
     }
 
     private MQQueue open(MQQueueManager m) throws MQException {
@@ -89,63 +61,8 @@ public final class Base {
                 | CMQC.MQOO_SET);
     }
 
-    private static void same(Object want, Object got) {
-        if (!want.equals(got)) {
-            throw new AssertionError("want " + want + ", got " + got);
-        }
-    }
-
-    private static void reason(int want, Act act) throws Exception {
-        try {
-            act.run();
-        } catch (MQException e) {
-            same(want, e.reasonCode);
-            return;
-        }
-        throw new AssertionError("no exception, want reason " + want);
-    }
-
-    private interface Act {
-        void run() throws Exception;
-    }
-
-    private static MQMessage text(String s) throws Exception {
-        MQMessage m = new MQMessage();
-        m.format = CMQC.MQFMT_STRING;
-        m.writeString(s);
-        return m;
-    }
-
-    private static String text(MQMessage m) throws Exception {
-        return m.readStringOfByteLength(m.getDataLength());
-    }
-
-    private static MQPutMessageOptions pmo(int options) {
-        MQPutMessageOptions p = new MQPutMessageOptions();
-        p.options = options;
-        return p;
-    }
-
-    private static MQGetMessageOptions gmo(int options, int wait) {
-        MQGetMessageOptions g = new MQGetMessageOptions();
-        g.options = options;
-        g.waitInterval = wait;
-        return g;
-    }
-
-    private static void drain(MQQueue q) throws Exception {
-        MQGetMessageOptions g = gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_NO_WAIT, 0);
-        try {
-            while (true) {
-                q.get(new MQMessage(), g);
-            }
-        } catch (MQException e) {
-            same(CMQC.MQRC_NO_MSG_AVAILABLE, e.reasonCode);
-        }
-    }
-
     private void connect() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         same(true, m.isConnected());
         same(qmgr, m.getName().trim());
         m.disconnect();
@@ -153,7 +70,7 @@ public final class Base {
     }
 
     private void putGet() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         MQMessage out = text("hello world");
@@ -170,7 +87,7 @@ public final class Base {
     }
 
     private void waits() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         long start = System.nanoTime();
@@ -184,13 +101,13 @@ public final class Base {
     }
 
     private void waitsForOne() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         Thread t = new Thread(() -> {
             try {
                 Thread.sleep(300);
-                MQQueueManager m2 = open();
+                MQQueueManager m2 = target.connect();
                 open(m2).put(text("later"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
                 m2.disconnect();
             } catch (Exception e) {
@@ -206,7 +123,7 @@ public final class Base {
     }
 
     private void browse() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         for (String s : new String[] {"a", "b", "c"}) {
@@ -228,8 +145,8 @@ public final class Base {
     }
 
     private void commit() throws Exception {
-        MQQueueManager m = open();
-        MQQueueManager other = open();
+        MQQueueManager m = target.connect();
+        MQQueueManager other = target.connect();
         MQQueue q = open(m);
         MQQueue seen = open(other);
         drain(q);
@@ -246,7 +163,7 @@ public final class Base {
     }
 
     private void backout() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         q.put(text("gone"), pmo(CMQC.MQPMO_SYNCPOINT));
@@ -263,7 +180,7 @@ public final class Base {
     }
 
     private void large() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         byte[] data = new byte[1_000_003];
@@ -282,7 +199,7 @@ public final class Base {
     }
 
     private void truncated() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         q.put(text("0123456789"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
@@ -296,7 +213,7 @@ public final class Base {
     }
 
     private void inquire() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         same(qmgr, m.getAttributeString(CMQC.MQCA_Q_MGR_NAME, 48).trim());
         MQQueue q = open(m);
         drain(q);
@@ -309,7 +226,7 @@ public final class Base {
     }
 
     private void set() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         q.setInhibitGet(CMQC.MQQA_GET_INHIBITED);
         reason(CMQC.MQRC_GET_INHIBITED, () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0)));
@@ -318,7 +235,7 @@ public final class Base {
     }
 
     private void put1() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         m.put(queue, text("put1"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
@@ -330,7 +247,7 @@ public final class Base {
     }
 
     private void async() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         for (int i = 0; i < 20; i++) {
@@ -348,7 +265,7 @@ public final class Base {
     }
 
     private void readAhead() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         for (int i = 0; i < 50; i++) {
@@ -369,7 +286,7 @@ public final class Base {
 
     /** Messages longer than the buffer that the client begins with. */
     private void readAheadLarge() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         for (int i = 0; i < 5; i++) {
@@ -390,7 +307,7 @@ public final class Base {
     }
 
     private void byCorrelId() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         for (String s : new String[] {"A", "B"}) {
@@ -409,21 +326,21 @@ public final class Base {
     }
 
     private void noSuchQueue() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         reason(CMQC.MQRC_UNKNOWN_OBJECT_NAME, () -> m.accessQueue("NO.SUCH.QUEUE", CMQC.MQOO_OUTPUT));
         m.disconnect();
     }
 
     private void noSuchQueueManager() throws Exception {
-        reason(CMQC.MQRC_Q_MGR_NAME_ERROR, () -> new MQQueueManager("NO.SUCH.QMGR", props));
-        new MQQueueManager("", props).disconnect();
-        new MQQueueManager("*ANY", props).disconnect();
+        reason(CMQC.MQRC_Q_MGR_NAME_ERROR, () -> new MQQueueManager("NO.SUCH.QMGR", target.props()));
+        new MQQueueManager("", target.props()).disconnect();
+        new MQQueueManager("*ANY", target.props()).disconnect();
     }
 
     /** A get that waits on one connection must not hold up another on the same socket. */
     private void shared() throws Exception {
-        MQQueueManager a = open();
-        MQQueueManager b = open();
+        MQQueueManager a = target.connect();
+        MQQueueManager b = target.connect();
         MQQueue q = open(a);
         drain(q);
         Throwable[] bad = new Throwable[1];
@@ -451,14 +368,14 @@ public final class Base {
 
     /** What was not committed when a connection ends in order is committed; close without disconnect changes nothing. */
     private void lost() throws Exception {
-        MQQueueManager m = open();
+        MQQueueManager m = target.connect();
         MQQueue q = open(m);
         drain(q);
         q.put(text("kept"), pmo(CMQC.MQPMO_SYNCPOINT));
         q.close();
         m.commit();
         m.disconnect();
-        MQQueueManager n = open();
+        MQQueueManager n = target.connect();
         MQQueue r = open(n);
         MQMessage in = new MQMessage();
         r.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));

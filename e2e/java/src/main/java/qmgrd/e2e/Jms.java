@@ -1,8 +1,10 @@
 package qmgrd.e2e;
 
+import static qmgrd.e2e.Checks.body;
+import static qmgrd.e2e.Checks.same;
+import static qmgrd.e2e.Checks.text;
+
 import com.ibm.msg.client.jms.JmsConnectionFactory;
-import com.ibm.msg.client.jms.JmsFactoryFactory;
-import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.Arrays;
 import java.util.Enumeration;
 import java.util.concurrent.BlockingQueue;
@@ -20,66 +22,29 @@ import javax.jms.TextMessage;
 
 /** JMS over queues: arguments and output as {@link Base}. */
 public final class Jms {
-    private interface Check {
-        void run(Jms j) throws Exception;
-    }
-
     private final JmsConnectionFactory factory;
     private final String queue;
 
-    private Jms(String[] a) throws Exception {
-        factory = JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createConnectionFactory();
-        factory.setStringProperty(WMQConstants.WMQ_HOST_NAME, a[0]);
-        factory.setIntProperty(WMQConstants.WMQ_PORT, Integer.parseInt(a[1]));
-        factory.setStringProperty(WMQConstants.WMQ_CHANNEL, a[2]);
-        factory.setStringProperty(WMQConstants.WMQ_QUEUE_MANAGER, a[3]);
-        factory.setIntProperty(WMQConstants.WMQ_CONNECTION_MODE, WMQConstants.WMQ_CM_CLIENT);
-        queue = a[4];
+    private Jms(Target t) throws Exception {
+        factory = t.factory();
+        queue = t.queue;
     }
-
-    private static final Object[][] CHECKS = {
-        {"sendreceive", (Check) Jms::sendReceive},
-        {"bytes", (Check) Jms::bytes},
-        {"nowait", (Check) Jms::noWait},
-        {"transacted", (Check) Jms::transacted},
-        {"browser", (Check) Jms::browser},
-        {"correlation", (Check) Jms::correlation},
-        {"listener", (Check) Jms::listener},
-        {"twolisteners", (Check) Jms::twoListeners},
-        {"listenerrollback", (Check) Jms::listenerRollback},
-        {"stopstart", (Check) Jms::stopStart},
-        {"closewhilereceiving", (Check) Jms::closeWhileReceiving},
-    };
 
     public static void main(String[] args) throws Exception {
-        int failed = 0;
-        Jms j = new Jms(args);
-        for (Object[] c : CHECKS) {
-            if (args.length > 5 && !Arrays.asList(args).subList(5, args.length).contains(c[0])) {
-                continue;
-            }
-            try {
-                j.drain();
-                ((Check) c[1]).run(j);
-                System.out.println("ok   " + c[0]);
-            } catch (Exception | AssertionError e) {
-                failed++;
-                System.out.println("FAIL " + c[0] + ": " + e);
-                e.printStackTrace(System.out);
-            }
-        }
-        System.exit(failed);
-    }
-
-    private static void same(Object want, Object got) {
-        if (!want.equals(got)) {
-            throw new AssertionError("want " + want + ", got " + got);
-        }
-    }
-
-    private static void text(String want, Message m) throws Exception {
-        same(true, m != null);
-        same(want, ((TextMessage) m).getText());
+        Jms j = new Jms(new Target(args));
+        Checks c = new Checks(args, j::drain);
+        c.check("sendreceive", j::sendReceive);
+        c.check("bytes", j::bytes);
+        c.check("nowait", j::noWait);
+        c.check("transacted", j::transacted);
+        c.check("browser", j::browser);
+        c.check("correlation", j::correlation);
+        c.check("listener", j::listener);
+        c.check("twolisteners", j::twoListeners);
+        c.check("listenerrollback", j::listenerRollback);
+        c.check("stopstart", j::stopStart);
+        c.check("closewhilereceiving", j::closeWhileReceiving);
+        c.exit();
     }
 
     private Queue queue(Session s) throws Exception {
@@ -243,14 +208,6 @@ public final class Jms {
             same("two b", String.valueOf(got.poll(20, TimeUnit.SECONDS)));
             t.createProducer(queue(t)).send(t.createTextMessage("a"));
             same("one a", String.valueOf(got.poll(20, TimeUnit.SECONDS)));
-        }
-    }
-
-    private static String body(Message m) {
-        try {
-            return ((TextMessage) m).getText();
-        } catch (Exception e) {
-            return e.toString();
         }
     }
 

@@ -1,5 +1,7 @@
 package qmgrd.e2e;
 
+import static qmgrd.e2e.Checks.same;
+
 import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
 import com.ibm.mq.constants.CMQCFC;
@@ -7,71 +9,36 @@ import com.ibm.mq.constants.CMQXC;
 import com.ibm.mq.headers.pcf.PCFException;
 import com.ibm.mq.headers.pcf.PCFMessage;
 import com.ibm.mq.headers.pcf.PCFMessageAgent;
-import java.util.Arrays;
-import java.util.Hashtable;
 
 /**
- * The vendor's PCF classes: commands to the command server and its answers. Arguments: host, port, channel, queue manager,
- * queue, then names of checks (all when none are given). Prints one line per check; the exit code is the number of failures.
+ * The vendor's PCF classes: commands to the command server and its answers. Arguments as {@link Target}.
  */
 public final class Pcf {
-    private interface Check {
-        void run(PCFMessageAgent a) throws Exception;
-    }
-
-    private static final Object[][] CHECKS = {
-        {"inquireqmgr", (Check) Pcf::inquireQMgr},
-        {"ping", (Check) Pcf::ping},
-        {"createq", (Check) Pcf::createQ},
-        {"changeq", (Check) Pcf::changeQ},
-        {"inquireq", (Check) Pcf::inquireQ},
-        {"inquireall", (Check) Pcf::inquireAll},
-        {"filter", (Check) Pcf::filter},
-        {"names", (Check) Pcf::names},
-        {"status", (Check) Pcf::status},
-        {"resetstats", (Check) Pcf::resetStats},
-        {"copyq", (Check) Pcf::copyQ},
-        {"deleteq", (Check) Pcf::deleteQ},
-        {"unknownq", (Check) Pcf::unknownQ},
-        {"wrong", (Check) Pcf::wrong},
-        {"channel", (Check) Pcf::channel},
-        {"connection", (Check) Pcf::connection},
-        {"topic", (Check) Pcf::topic},
-        {"escape", (Check) Pcf::escape},
-    };
-
     public static void main(String[] args) throws Exception {
-        Hashtable<String, Object> p = new Hashtable<>();
-        p.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
-        p.put(CMQC.HOST_NAME_PROPERTY, args[0]);
-        p.put(CMQC.PORT_PROPERTY, Integer.valueOf(args[1]));
-        p.put(CMQC.CHANNEL_PROPERTY, args[2]);
-        p.put(CMQC.USER_ID_PROPERTY, System.getProperty("user", "root"));
-        MQQueueManager m = new MQQueueManager(args[3], p);
+        MQQueueManager m = new Target(args).connect();
         PCFMessageAgent a = new PCFMessageAgent(m);
-        int failed = 0;
-        for (Object[] c : CHECKS) {
-            if (args.length > 5 && !Arrays.asList(args).subList(5, args.length).contains(c[0])) {
-                continue;
-            }
-            try {
-                ((Check) c[1]).run(a);
-                System.out.println("ok   " + c[0]);
-            } catch (Exception | AssertionError e) {
-                failed++;
-                System.out.println("FAIL " + c[0] + ": " + e);
-                e.printStackTrace(System.out);
-            }
-        }
+        Checks c = new Checks(args);
+        c.check("inquireqmgr", () -> inquireQMgr(a));
+        c.check("ping", () -> ping(a));
+        c.check("createq", () -> createQ(a));
+        c.check("changeq", () -> changeQ(a));
+        c.check("inquireq", () -> inquireQ(a));
+        c.check("inquireall", () -> inquireAll(a));
+        c.check("filter", () -> filter(a));
+        c.check("names", () -> names(a));
+        c.check("status", () -> status(a));
+        c.check("resetstats", () -> resetStats(a));
+        c.check("copyq", () -> copyQ(a));
+        c.check("deleteq", () -> deleteQ(a));
+        c.check("unknownq", () -> unknownQ(a));
+        c.check("wrong", () -> wrong(a));
+        c.check("channel", () -> channel(a));
+        c.check("connection", () -> connection(a));
+        c.check("topic", () -> topic(a));
+        c.check("escape", () -> escape(a));
         a.disconnect();
         m.disconnect();
-        System.exit(failed);
-    }
-
-    private static void same(Object want, Object got) {
-        if (!want.equals(got)) {
-            throw new AssertionError("want " + want + ", got " + got);
-        }
+        c.exit();
     }
 
     private static void reason(int want, PCFMessageAgent a, PCFMessage q) throws Exception {

@@ -1,5 +1,8 @@
 package qmgrd.e2e;
 
+import static qmgrd.e2e.Checks.same;
+import static qmgrd.e2e.Checks.text;
+
 import com.ibm.mq.MQException;
 import com.ibm.mq.MQGetMessageOptions;
 import com.ibm.mq.MQMessage;
@@ -8,10 +11,6 @@ import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.MQTopic;
 import com.ibm.mq.constants.CMQC;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
-import com.ibm.msg.client.jms.JmsFactoryFactory;
-import com.ibm.msg.client.wmq.WMQConstants;
-import java.util.Arrays;
-import java.util.Hashtable;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -28,77 +27,29 @@ import javax.jms.Topic;
 
 /** Topics, temporary queues and selectors, by base classes and JMS: arguments and output as {@link Base}. */
 public final class PubSub {
-    private interface Check {
-        void run(PubSub p) throws Exception;
-    }
-
-    private final Hashtable<String, Object> props = new Hashtable<>();
+    private final Target target;
     private final JmsConnectionFactory factory;
-    private final String qmgr;
     private final String queue;
 
-    private PubSub(String[] a) throws Exception {
-        qmgr = a[3];
-        queue = a[4];
-        props.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
-        props.put(CMQC.HOST_NAME_PROPERTY, a[0]);
-        props.put(CMQC.PORT_PROPERTY, Integer.valueOf(a[1]));
-        props.put(CMQC.CHANNEL_PROPERTY, a[2]);
-        factory = JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createConnectionFactory();
-        factory.setStringProperty(WMQConstants.WMQ_HOST_NAME, a[0]);
-        factory.setIntProperty(WMQConstants.WMQ_PORT, Integer.parseInt(a[1]));
-        factory.setStringProperty(WMQConstants.WMQ_CHANNEL, a[2]);
-        factory.setStringProperty(WMQConstants.WMQ_QUEUE_MANAGER, a[3]);
-        factory.setIntProperty(WMQConstants.WMQ_CONNECTION_MODE, WMQConstants.WMQ_CM_CLIENT);
+    private PubSub(Target t) throws Exception {
+        target = t;
+        factory = t.factory();
+        queue = t.queue;
     }
-
-    private static final Object[][] CHECKS = {
-        {"basetopic", (Check) PubSub::baseTopic},
-        {"baseretained", (Check) PubSub::baseRetained},
-        {"jmstopic", (Check) PubSub::jmsTopic},
-        {"jmswildcard", (Check) PubSub::jmsWildcard},
-        {"jmsdurable", (Check) PubSub::jmsDurable},
-        {"jmscontext", (Check) PubSub::jmsContext},
-        {"jmslistener", (Check) PubSub::jmsListener},
-        {"requestreply", (Check) PubSub::requestReply},
-        {"selector", (Check) PubSub::selector},
-    };
 
     public static void main(String[] args) throws Exception {
-        int failed = 0;
-        PubSub p = new PubSub(args);
-        for (Object[] c : CHECKS) {
-            if (args.length > 5 && !Arrays.asList(args).subList(5, args.length).contains(c[0])) {
-                continue;
-            }
-            try {
-                ((Check) c[1]).run(p);
-                System.out.println("ok   " + c[0]);
-            } catch (Exception | AssertionError e) {
-                failed++;
-                System.out.println("FAIL " + c[0] + ": " + e);
-                e.printStackTrace(System.out);
-            }
-        }
-        System.exit(failed);
-    }
-
-    private static void same(Object want, Object got) {
-        if (!want.equals(got)) {
-            throw new AssertionError("want " + want + ", got " + got);
-        }
-    }
-
-    private static void text(String want, Message m) throws Exception {
-        same(true, m != null);
-        same(want, ((TextMessage) m).getText());
-    }
-
-    private static MQMessage message(String s) throws Exception {
-        MQMessage m = new MQMessage();
-        m.format = CMQC.MQFMT_STRING;
-        m.writeString(s);
-        return m;
+        PubSub p = new PubSub(new Target(args));
+        Checks c = new Checks(args);
+        c.check("basetopic", p::baseTopic);
+        c.check("baseretained", p::baseRetained);
+        c.check("jmstopic", p::jmsTopic);
+        c.check("jmswildcard", p::jmsWildcard);
+        c.check("jmsdurable", p::jmsDurable);
+        c.check("jmscontext", p::jmsContext);
+        c.check("jmslistener", p::jmsListener);
+        c.check("requestreply", p::requestReply);
+        c.check("selector", p::selector);
+        c.exit();
     }
 
     private static MQGetMessageOptions wait(int ms) {
@@ -109,31 +60,31 @@ public final class PubSub {
     }
 
     private void baseTopic() throws Exception {
-        MQQueueManager m = new MQQueueManager(qmgr, props);
+        MQQueueManager m = target.connect();
         MQTopic sub = m.accessTopic("Sport/Foot", null, CMQC.MQTOPIC_OPEN_AS_SUBSCRIPTION,
                 CMQC.MQSO_CREATE | CMQC.MQSO_MANAGED);
         MQTopic pub = m.accessTopic("Sport/Foot", null, CMQC.MQTOPIC_OPEN_AS_PUBLICATION, CMQC.MQOO_OUTPUT);
-        pub.put(message("goal"), new MQPutMessageOptions());
+        pub.put(Target.text("goal"), new MQPutMessageOptions());
         MQMessage in = new MQMessage();
         sub.get(in, wait(3000));
-        same("goal", in.readStringOfByteLength(in.getDataLength()));
+        same("goal", Target.text(in));
         sub.close();
-        pub.put(message("nobody"), new MQPutMessageOptions());
+        pub.put(Target.text("nobody"), new MQPutMessageOptions());
         pub.close();
         m.disconnect();
     }
 
     private void baseRetained() throws Exception {
-        MQQueueManager m = new MQQueueManager(qmgr, props);
+        MQQueueManager m = target.connect();
         MQTopic pub = m.accessTopic("Score/Now", null, CMQC.MQTOPIC_OPEN_AS_PUBLICATION, CMQC.MQOO_OUTPUT);
         MQPutMessageOptions p = new MQPutMessageOptions();
         p.options = CMQC.MQPMO_RETAIN;
-        pub.put(message("2:1"), p);
+        pub.put(Target.text("2:1"), p);
         MQTopic sub = m.accessTopic("Score/Now", null, CMQC.MQTOPIC_OPEN_AS_SUBSCRIPTION,
                 CMQC.MQSO_CREATE | CMQC.MQSO_MANAGED);
         MQMessage in = new MQMessage();
         sub.get(in, wait(3000));
-        same("2:1", in.readStringOfByteLength(in.getDataLength()));
+        same("2:1", Target.text(in));
         sub.close();
         MQTopic asks = m.accessTopic("Score/Never", null, CMQC.MQTOPIC_OPEN_AS_SUBSCRIPTION,
                 CMQC.MQSO_CREATE | CMQC.MQSO_MANAGED | CMQC.MQSO_PUBLICATIONS_ON_REQUEST);

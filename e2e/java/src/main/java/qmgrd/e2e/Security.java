@@ -1,41 +1,42 @@
 package qmgrd.e2e;
 
+import static qmgrd.e2e.Checks.reason;
+import static qmgrd.e2e.Checks.same;
+
 import com.ibm.mq.MQException;
-import com.ibm.mq.MQGetMessageOptions;
 import com.ibm.mq.MQMessage;
 import com.ibm.mq.MQPutMessageOptions;
+import com.ibm.mq.MQGetMessageOptions;
 import com.ibm.mq.MQQueue;
 import com.ibm.mq.MQQueueManager;
-import com.ibm.mq.MQTopic;
 import com.ibm.mq.constants.CMQC;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
-import com.ibm.msg.client.jms.JmsFactoryFactory;
-import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.Hashtable;
-import javax.jms.JMSException;
 import javax.jms.JMSSecurityException;
 
 /**
- * What the vendor's client meets at a queue manager of "qmgrd start --dev": each line is one attempt and the reason code that
- * it must end with. Arguments: host, port. System properties of the JVM name key and trust store.
+ * What the vendor's client meets at a queue manager of "qmgrd start --dev": each check is one attempt and the reason code that
+ * it must end with. Arguments as {@link Target}; system properties of the JVM name the administrator's password, key and trust
+ * store.
  */
 public final class Security {
-    private static String host;
-    private static int port;
-    private static int bad;
+    private final Target target;
+    private final Checks checks;
 
-    private Security() {}
+    private Security(String[] args) {
+        target = new Target(args);
+        checks = new Checks(args);
+    }
 
-    private static Hashtable<String, Object> props(String channel, String user, String password) {
-        Hashtable<String, Object> p = new Hashtable<>();
-        p.put(CMQC.TRANSPORT_PROPERTY, CMQC.TRANSPORT_MQSERIES_CLIENT);
-        p.put(CMQC.HOST_NAME_PROPERTY, host);
-        p.put(CMQC.PORT_PROPERTY, Integer.valueOf(port));
+    private Hashtable<String, Object> props(String channel, String user, String password) {
+        Hashtable<String, Object> p = target.props();
         p.put(CMQC.CHANNEL_PROPERTY, channel);
-        if (user != null) {
+        if (user == null) {
+            p.remove(CMQC.USER_ID_PROPERTY);
+            p.remove(CMQC.PASSWORD_PROPERTY);
+        } else {
             p.put(CMQC.USER_ID_PROPERTY, user);
             p.put(CMQC.PASSWORD_PROPERTY, password);
-            p.put(CMQC.USE_MQCSP_AUTHENTICATION_PROPERTY, Boolean.TRUE);
         }
         return p;
     }
@@ -44,35 +45,19 @@ public final class Security {
         void on(MQQueueManager q) throws Exception;
     }
 
-    private static final Act NOTHING = q -> {};
+    private static final Act NOTHING = q -> { };
 
-    /** Connects, acts, and compares the reason with want. */
-    private static void attempt(String what, int want, Hashtable<String, Object> p, Act act) {
-        int got = 0;
-        String text = "";
-        try {
-            MQQueueManager q = new MQQueueManager("QM1", p);
+    /** Connects, acts, and compares the reason with want; 0 is none. */
+    private void attempt(String what, int want, Hashtable<String, Object> p, Act act) {
+        Checks.Act all = () -> {
+            MQQueueManager q = new MQQueueManager(target.qmgr, p);
             try {
                 act.on(q);
             } finally {
                 q.disconnect();
             }
-        } catch (MQException e) {
-            got = e.reasonCode;
-            text = e.toString();
-        } catch (Exception e) {
-            got = -1;
-            text = e.toString();
-        }
-        report(what, want, got, text);
-    }
-
-    private static void report(String what, int want, int got, String text) {
-        boolean ok = got == want;
-        if (!ok) {
-            bad++;
-        }
-        System.out.println((ok ? "ok   " : "FAIL ") + what + ": reason " + got + (ok ? "" : ", want " + want + " " + text));
+        };
+        checks.check(what, want == 0 ? all : () -> reason(want, all));
     }
 
     private static Act open(String queue, int options) {
@@ -81,56 +66,34 @@ public final class Security {
 
     private static void putGet(MQQueueManager q) throws Exception {
         MQQueue h = q.accessQueue("DEV.QUEUE.1", CMQC.MQOO_OUTPUT | CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_INQUIRE);
-        MQMessage m = new MQMessage();
-        m.writeString("hello");
-        h.put(m, new MQPutMessageOptions());
+        h.put(Target.text("hello"), new MQPutMessageOptions());
         MQMessage r = new MQMessage();
         h.get(r, new MQGetMessageOptions());
-        if (!"hello".equals(r.readStringOfByteLength(r.getMessageLength())) || !"app".equals(r.userId.trim())) {
-            throw new IllegalStateException("message of " + r.userId);
-        }
+        same("hello", Target.text(r));
+        same("app", r.userId.trim());
         h.close();
     }
 
     private static void publish(MQQueueManager q) throws Exception {
-        MQTopic t = q.accessTopic("", "DEV.BASE.TOPIC", CMQC.MQTOPIC_OPEN_AS_PUBLICATION, CMQC.MQOO_OUTPUT);
-        t.close();
+        q.accessTopic("", "DEV.BASE.TOPIC", CMQC.MQTOPIC_OPEN_AS_PUBLICATION, CMQC.MQOO_OUTPUT).close();
     }
 
     private static void publishElsewhere(MQQueueManager q) throws Exception {
-        MQTopic t = q.accessTopic("elsewhere", null, CMQC.MQTOPIC_OPEN_AS_PUBLICATION, CMQC.MQOO_OUTPUT);
-        t.close();
+        q.accessTopic("elsewhere", null, CMQC.MQTOPIC_OPEN_AS_PUBLICATION, CMQC.MQOO_OUTPUT).close();
     }
 
-    /** JMS wraps the reason: a wrong password is a JMSSecurityException. */
-    private static void jms(String what, int want, String user, String password) {
-        int got = 0;
-        String text = "";
-        try {
-            JmsConnectionFactory f = JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createConnectionFactory();
-            f.setStringProperty(WMQConstants.WMQ_HOST_NAME, host);
-            f.setIntProperty(WMQConstants.WMQ_PORT, port);
-            f.setStringProperty(WMQConstants.WMQ_CHANNEL, "DEV.APP.SVRCONN");
-            f.setIntProperty(WMQConstants.WMQ_CONNECTION_MODE, WMQConstants.WMQ_CM_CLIENT);
-            f.setStringProperty(WMQConstants.WMQ_QUEUE_MANAGER, "QM1");
-            f.setBooleanProperty(WMQConstants.USER_AUTHENTICATION_MQCSP, true);
-            f.createConnection(user, password).close();
-        } catch (JMSException e) {
-            text = e.toString();
-            got = e.getLinkedException() instanceof MQException ? ((MQException) e.getLinkedException()).reasonCode : -1;
-            if (got == 2035 && !(e instanceof JMSSecurityException)) {
-                got = -2;
-            }
+    public static void main(String[] args) throws Exception {
+        MQException.logExclude(CMQC.MQRC_NOT_AUTHORIZED);
+        Security s = new Security(args);
+        s.passwords(s.target.password, System.getProperty("admin.password"));
+        s.jms(s.target.password);
+        if (System.getProperty("javax.net.ssl.trustStore") != null) {
+            s.tls(s.target.password);
         }
-        report(what, want, got, text);
+        s.checks.exit();
     }
 
-    public static void main(String[] a) {
-        host = a[0];
-        port = Integer.parseInt(a[1]);
-        String app = System.getProperty("app.password");
-        String adm = System.getProperty("admin.password");
-        MQException.logExclude(Integer.valueOf(2035));
+    private void passwords(String app, String adm) {
         attempt("app puts and gets", 0, props("DEV.APP.SVRCONN", "app", app), Security::putGet);
         attempt("app publishes to dev/", 0, props("DEV.APP.SVRCONN", "app", app), Security::publish);
         attempt("app publishes elsewhere", 2035, props("DEV.APP.SVRCONN", "app", app), Security::publishElsewhere);
@@ -153,15 +116,17 @@ public final class Security {
         if (app.length() <= 12) { // all that this way has room for
             attempt("compatibility mode", 0, old, Security::putGet);
         }
-        jms("JMS", 0, "app", app);
-        jms("JMS, wrong password", 2035, "app", "wrong-" + app);
-        if (System.getProperty("javax.net.ssl.trustStore") != null) {
-            tls(app);
-        }
-        System.exit(bad);
     }
 
-    private static void tls(String app) {
+    /** JMS wraps the reason: a wrong password is a JMSSecurityException. */
+    private void jms(String app) throws Exception {
+        JmsConnectionFactory f = target.factory();
+        checks.check("JMS", () -> f.createConnection("app", app).close());
+        checks.check("JMS, wrong password", () -> reason(CMQC.MQRC_NOT_AUTHORIZED, JMSSecurityException.class,
+                () -> f.createConnection("app", "wrong-" + app)));
+    }
+
+    private void tls(String app) {
         for (String suite : new String[] {"TLS_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"}) {
             Hashtable<String, Object> p = props("TLS.CH", "app", app);
             p.put(CMQC.SSL_CIPHER_SUITE_PROPERTY, suite);
