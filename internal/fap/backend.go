@@ -72,6 +72,10 @@ type ConnectRequest struct {
 	ApplType        int32
 	AccountingToken mqi.Account
 	Options         int32
+
+	// Broken may be called when the connection is ended from elsewhere (STOP CONN), so that the client learns of it at once. It
+	// waits for nothing.
+	Broken func()
 }
 
 // Conn is one connection to the queue manager. Verbs are called by one goroutine at a time; Break may come from any.
@@ -95,6 +99,9 @@ type Conn interface {
 	Disconnect(ctx context.Context) error
 	Break()
 }
+
+// Quiescer is a Conn that can be told that its channel is being stopped: calls that ask for it then fail with 2202.
+type Quiescer interface{ QuiesceChannel() }
 
 // Subscriber is a Conn that has subscriptions. Without it MQSUB answers 2298.
 type Subscriber interface {

@@ -257,6 +257,9 @@ func (c *conv) tryConnect(b *wire.Conn) error {
 	if name := b.QMgr; name != "" && !strings.HasPrefix(name, "*") && name != c.k.inst.QMgr {
 		return mqi.E("MQCONN", name, mqi.MQRC_Q_MGR_NAME_ERROR)
 	}
+	if c.k.stopping.Load() {
+		return mqi.E("MQCONN", c.k.inst.Channel, mqi.MQRC_CONNECTION_QUIESCING)
+	}
 	user := c.k.user.LongUser
 	if user == "" {
 		user = c.k.user.User
@@ -264,13 +267,24 @@ func (c *conv) tryConnect(b *wire.Conn) error {
 	conn, err := c.k.s.backend.Connect(c.ctx, ConnectRequest{
 		Peer: c.k.peer, Instance: c.k.inst, User: user, Password: c.k.user.Password, Auth: c.auth,
 		Protected: c.k.link.Load().protected, ApplName: b.ApplName, ApplType: b.ApplType,
-		AccountingToken: b.AccountingToken, Options: b.Options,
+		AccountingToken: b.AccountingToken, Options: b.Options, Broken: c.lost,
 	})
 	if err != nil {
 		return err
 	}
 	c.conn = conn
 	return nil
+}
+
+// lost ends the socket when the connection of its only conversation was ended from elsewhere. Of several conversations the
+// others go on, and this one's next call fails.
+func (c *conv) lost() {
+	c.k.mu.Lock()
+	alone := len(c.k.convs) <= 1
+	c.k.mu.Unlock()
+	if alone && c.ctx.Err() == nil {
+		c.k.cancel(errStopped)
+	}
 }
 
 // userName is who asks, for the log.

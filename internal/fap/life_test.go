@@ -254,21 +254,25 @@ func TestStatus(t *testing.T) {
 	st := all[0]
 	if st.User != "app" || st.Shared != 2 || st.MaxShared != 10 || st.MaxMsg != 4<<20 || st.Heartbeat != 300*time.Second ||
 		st.Product != "MQJB09040400" || st.Level != 12 || st.Calls != 3 || st.LastCall.Sub(st.Started) != time.Minute ||
-		st.BytesIn < 1000 || st.BytesOut < 1000 || st.TLS || st.ConnName != p.nc.LocalAddr().String() {
+		st.BytesIn < 1000 || st.BytesOut < 1000 || st.TLS != nil || st.ConnName != p.nc.LocalAddr().String() {
 		t.Errorf("%+v", st)
 	}
-	if n := s.StopChannel("DEV.APP.SVRCONN", false); n != 1 {
+	if n := s.Stop(onChannel("DEV.APP.SVRCONN"), false); n != 1 {
 		t.Errorf("%d told", n)
 	}
 	if _, _, b := p.want(wire.SocketAction); b.(*wire.Socket).Action != wire.StopQuiesce {
 		t.Errorf("%+v", b)
 	}
 	p.call(wire.MQCMIT, 1, 0, &wire.Empty{}) // goes on
-	if n := s.StopChannel("DEV.APP.SVRCONN", true); n != 1 {
+	if n := s.Stop(onChannel("DEV.APP.SVRCONN"), true); n != 1 {
 		t.Errorf("%d stopped", n)
 	}
 	p.status(wire.CodeUserClosed)
 	p.closed()
 	eventually(t, "both connections were broken", func() bool { return m.Ended() == 2 })
 	early.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+}
+
+func onChannel(name string) func(*fap.Instance) bool {
+	return func(i *fap.Instance) bool { return i.Channel == name }
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -48,6 +49,7 @@ type Server struct {
 	convs   map[mqi.ID]*conv // by connection id, for SPI NOTIFY
 	quiesce wire.Action      // sent to sockets that come later too
 	wg      sync.WaitGroup
+	count   atomic.Uint32 // sockets so far
 }
 
 // New makes a server; it does nothing before Serve.
@@ -121,7 +123,7 @@ func (s *Server) Quiesce(a wire.Action) {
 	}
 	s.mu.Unlock()
 	for _, k := range all {
-		k.sayQuiesce(a)
+		k.aside("quiesce", func() error { k.sayQuiesce(a); return nil })
 	}
 }
 

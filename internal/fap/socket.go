@@ -63,6 +63,7 @@ type socket struct {
 	lastRead  atomic.Int64 // clock's Unix nanoseconds
 	beating   atomic.Bool  // a heartbeat is being written
 	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
+	stopping  atomic.Bool  // the channel was asked to end: no conversation connects any more
 }
 
 // link is what both ends use. Before the negotiation fap is 0.
@@ -93,7 +94,7 @@ func newSocket(ctx context.Context, s *Server, nc net.Conn) *socket {
 	k := &socket{s: s, nc: nc, r: bufio.NewReaderSize(nc, readBuffer), convs: map[uint32]*conv{}}
 	k.ctx, k.cancel = context.WithCancelCause(ctx)
 	k.asm.Max = maxEarly
-	k.counts.started = s.opt.Clock.Now()
+	k.counts.number, k.counts.started = s.count.Add(1), s.opt.Clock.Now()
 	k.deadline = s.opt.Clock.AfterFunc(s.opt.Handshake, func() { k.cancel(errHandshake) })
 	k.link.Store(&link{transmission: maxEarly, style: style{order: wire.Big, encoding: wire.EncodingBig, ccsid: 819}})
 	return k
@@ -247,7 +248,7 @@ func (k *socket) read() (wire.Header, []byte, error) {
 			return h, nil, err
 		}
 		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
-		k.counts.in.Add(int64(h.Size() + len(body)))
+		k.counts.received(h.Size() + len(body))
 		if h.Type == wire.AsyncMsg { // only servers send it, and its parts have a layout of their own
 			return h, nil, &wire.Error{Struct: "TSH", Why: wire.BadValue}
 		}
@@ -386,7 +387,7 @@ func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
 	if cap(*buf) <= maxReplyKept {
 		defer replies.Put(buf)
 	}
-	k.counts.out.Add(int64(h.Size() + len(*buf)))
+	k.counts.sent(h.Size()+len(*buf), k.link.Load().transmission)
 	k.wmu.Lock()
 	defer k.wmu.Unlock()
 	if err := k.flushLocked(); err != nil {

@@ -2,6 +2,7 @@ package fap
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"sort"
 	"sync/atomic"
@@ -12,29 +13,51 @@ import (
 
 // Status is one running channel instance, as DISPLAY CHSTATUS shows it.
 type Status struct {
+	Instance  *Instance // what the backend answered
+	Number    uint32    // tells the instances of a server apart
 	Channel   string
-	ConnName  string // address of the peer
-	User      string // as the client says; who it is for the queue manager is the backend's knowledge
-	Product   string // RPRODUCT and RVERSION
-	Level     byte   // FAP
-	TLS       bool
-	Shared    int           // conversations now, CURSHCNV
-	MaxShared int           // MAXSHCNV; 0: not shared
-	MaxMsg    int           // agreed MAXMSGL
-	Heartbeat time.Duration // agreed HBINT
+	ConnName  string               // address of the peer
+	Local     string               // and ours
+	User      string               // as the client says; who it is for the queue manager is the backend's knowledge
+	Product   string               // RPRODUCT and RVERSION
+	Level     byte                 // FAP
+	TLS       *tls.ConnectionState // nil without
+	Shared    int                  // conversations now, CURSHCNV
+	MaxShared int                  // MAXSHCNV; 0: not shared
+	MaxMsg    int                  // agreed MAXMSGL
+	Heartbeat time.Duration        // agreed HBINT
+	Stopping  bool                 // it was asked to end
+	Waiting   bool                 // a get waits
 	Started   time.Time
 	LastCall  time.Time // zero: none yet
 	Calls     int64     // MSGS: calls of the MQI
 	BytesIn   int64
 	BytesOut  int64
+
+	BuffersIn, BuffersOut int64 // segments
 }
 
 // counts are what a socket's status adds up.
 type counts struct {
+	number   uint32
 	started  time.Time
 	calls    atomic.Int64
 	lastCall atomic.Int64 // Unix nanoseconds
 	in, out  atomic.Int64
+
+	bufsIn, bufsOut atomic.Int64
+}
+
+// received counts a segment of n bytes.
+func (c *counts) received(n int) {
+	c.in.Add(int64(n))
+	c.bufsIn.Add(1)
+}
+
+// sent counts a message of n bytes, in segments of at most the size given.
+func (c *counts) sent(n, segment int) {
+	c.out.Add(int64(n))
+	c.bufsOut.Add(int64(n/max(segment, 1)) + 1)
 }
 
 // Status lists the instances that have come through the negotiation, by channel and start.
@@ -69,11 +92,14 @@ func (k *socket) status() (Status, bool) {
 	k.mu.Lock()
 	shared, user := len(k.convs), k.user.LongUser
 	k.mu.Unlock()
-	st := Status{Channel: k.inst.Channel, ConnName: k.peer.Addr.String(), User: user, Product: k.peer.Product, Level: l.fap,
-		TLS: k.peer.TLS != nil, Shared: shared, MaxShared: int(l.convs), MaxMsg: l.maxMsg, Heartbeat: l.heartbeat,
-		Started: k.counts.started, Calls: k.counts.calls.Load(), BytesIn: k.counts.in.Load(), BytesOut: k.counts.out.Load()}
-	if n := k.counts.lastCall.Load(); n != 0 {
-		st.LastCall = time.Unix(0, n)
+	n := &k.counts
+	st := Status{Instance: k.inst, Number: n.number, Channel: k.inst.Channel, ConnName: k.peer.Addr.String(),
+		Local: k.nc.LocalAddr().String(), User: user, Product: k.peer.Product, Level: l.fap, TLS: k.peer.TLS, Shared: shared,
+		MaxShared: int(l.convs), MaxMsg: l.maxMsg, Heartbeat: l.heartbeat, Stopping: k.stopping.Load(),
+		Waiting: k.waits.Load() > 0, Started: n.started, Calls: n.calls.Load(), BytesIn: n.in.Load(), BytesOut: n.out.Load(),
+		BuffersIn: n.bufsIn.Load(), BuffersOut: n.bufsOut.Load()}
+	if at := n.lastCall.Load(); at != 0 {
+		st.LastCall = time.Unix(0, at)
 	}
 	return st, true
 }
@@ -81,29 +107,49 @@ func (k *socket) status() (Status, bool) {
 // errStopped ends the sockets of a channel that is stopped by force.
 var errStopped = errors.New("the channel was stopped")
 
-// StopChannel ends the instances of a channel and returns their number. Without force the clients are asked to end: calls
-// with FAIL_IF_QUIESCING answer 2202 by the backend. With force the connections are closed and their work is backed out.
-// New instances are the backend's to refuse.
-func (s *Server) StopChannel(channel string, force bool) int {
-	n := 0
+// Stop ends the instances that match and returns their number. Without force their clients are told: calls with
+// FAIL_IF_QUIESCING answer 2202, and the connections stay until the clients end them. With force the connections are closed
+// and their work is backed out. New instances are the backend's to refuse.
+func (s *Server) Stop(match func(*Instance) bool, force bool) int {
+	var all []*socket
+	var conns []Conn
 	s.mu.Lock()
-	all := make([]*socket, 0, len(s.sockets))
 	for k := range s.sockets {
-		all = append(all, k)
+		if k.link.Load().fap != 0 && match(k.inst) {
+			all = append(all, k)
+		}
+	}
+	if !force {
+		for _, c := range s.convs { // while they are listed here their conn stays
+			if match(c.k.inst) {
+				conns = append(conns, c.conn)
+			}
+		}
 	}
 	s.mu.Unlock()
 	for _, k := range all {
-		if k.link.Load().fap == 0 || k.inst.Channel != channel {
-			continue
-		}
-		n++
+		k.stopping.Store(true)
 		if force {
 			k.cancel(errStopped)
-		} else {
-			k.sayQuiesce(wire.StopQuiesce)
+			continue
+		}
+		k.aside("quiesce", func() error { k.sayQuiesce(wire.StopQuiesce); return nil })
+	}
+	for _, c := range conns {
+		if q, ok := c.(Quiescer); ok {
+			q.QuiesceChannel()
 		}
 	}
-	return n
+	return len(all)
+}
+
+// aside runs fn in a goroutine of the socket's, unless that has ended: a client that reads nothing holds up nobody.
+func (k *socket) aside(name string, fn func() error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.closed {
+		k.spawn(name, fn)
+	}
 }
 
 // lastCode is what a client is told before its socket is closed for the reason given.

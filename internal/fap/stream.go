@@ -267,7 +267,7 @@ func (c *conv) sendAsync(st *stream, a wire.Async) error {
 	h.Type, h.Req = wire.AsyncMsg, 1 // 1 always, whatever the request had
 	codec, _ := h.Codec()
 	k := c.k
-	k.counts.out.Add(int64(sizeMD2 + len(a.Data)))
+	k.counts.sent(sizeMD2+len(a.Data), k.link.Load().transmission)
 	k.wmu.Lock()
 	defer k.wmu.Unlock()
 	if k.ahead == nil {

@@ -168,6 +168,7 @@ var eventRows = [...]eventRow{
 		[]eventField{evQMgr, evQualifier, evOptChl, evOptUser, evConn, evClntUser, evSSLPeer}},
 	{MQRC_CHANNEL_BLOCKED_WARNING, 0, MQCMD_CHANNEL_EVENT,
 		[]eventField{evQMgr, evQualifier, evOptChl, evOptUser, evConn, evClntUser, evSSLPeer}},
+	{MQRC_CHANNEL_NOT_AVAILABLE, 0, MQCMD_CHANNEL_EVENT, []eventField{evQMgr, evQualifier, evChannel, evConn}},
 	{MQRC_CHANNEL_SSL_ERROR, 0, MQCMD_CHANNEL_EVENT,
 		[]eventField{evQMgr, evQualifier, evChannel, evChlXmitQ, evConn, evStage, evSSLCode, evSSLPeer}},
 }

@@ -138,7 +138,7 @@ func (c *eventCfg) wants(e *mqi.Event) bool {
 		// EXCEPTION leaves out what went as it was meant to.
 		return c.channel == "ENABLED" || c.channel == "EXCEPTION" && e.Qualifier != mqi.MQRQ_CHANNEL_STOPPED_OK
 	case mqi.MQRC_CHANNEL_NOT_ACTIVATED, mqi.MQRC_CHANNEL_CONV_ERROR, mqi.MQRC_CHANNEL_BLOCKED,
-		mqi.MQRC_CHANNEL_BLOCKED_WARNING:
+		mqi.MQRC_CHANNEL_BLOCKED_WARNING, mqi.MQRC_CHANNEL_NOT_AVAILABLE:
 		return c.channel == "ENABLED" || c.channel == "EXCEPTION"
 	case mqi.MQRC_CHANNEL_STARTED, mqi.MQRC_CHANNEL_ACTIVATED, mqi.MQRC_CHANNEL_STOPPED_BY_USER:
 		return c.channel == "ENABLED"

@@ -26,8 +26,8 @@ func init() {
 		"STOP SERVICE":     (*exec).stopService,
 		"STOP CONN":        (*exec).stopConnection,
 
-		"START CHANNEL":   (*exec).channelCommand,
-		"STOP CHANNEL":    (*exec).channelCommand,
+		"START CHANNEL":   (*exec).startChannel,
+		"STOP CHANNEL":    (*exec).stopChannel,
 		"PING CHANNEL":    (*exec).channelCommand,
 		"RESET CHANNEL":   (*exec).channelCommand,
 		"RESOLVE CHANNEL": (*exec).channelCommand,
@@ -36,6 +36,7 @@ func init() {
 		"DISPLAY AUTHREC":  (*exec).displayAuthrec,
 		"DISPLAY AUTHSERV": (*exec).displayAuthserv,
 		"DISPLAY CHLAUTH":  (*exec).displayChlauth,
+		"DISPLAY CHSTATUS": (*exec).displayChstatus,
 		"DISPLAY CONN":     (*exec).displayConn,
 		"DISPLAY ENTAUTH":  (*exec).displayEntauth,
 		"DISPLAY LSSTATUS": (*exec).displayLsstatus,
@@ -47,7 +48,6 @@ func init() {
 		"DISPLAY TPSTATUS": (*exec).displayTpstatus,
 
 		// Nothing of these is built, so there is nothing to find.
-		"DISPLAY CHSTATUS": nothing(mqi.MQRCCF_CHL_STATUS_NOT_FOUND, msgNoChannelStatus),
 		"DISPLAY APSTATUS": nothing(mqi.MQRCCF_NONE_FOUND, msgNoApplStatus),
 		"DISPLAY CLUSQMGR": nothing(mqi.MQRCCF_NONE_FOUND, msgNoClusQmgr),
 		"DISPLAY TCLUSTER": nothing(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound),

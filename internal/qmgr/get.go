@@ -268,8 +268,8 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		return nil, nil, 0
 	case o&mqi.MQGMO_WAIT == 0 || !g.until.IsZero() && !now.Before(g.until):
 		return nil, nil, mqi.MQRC_NO_MSG_AVAILABLE
-	case o&mqi.MQGMO_FAIL_IF_QUIESCING != 0 && g.c.m.rt.quiescing.Load():
-		return nil, nil, mqi.MQRC_Q_MGR_QUIESCING
+	case o&mqi.MQGMO_FAIL_IF_QUIESCING != 0 && g.c.quiescing() != 0:
+		return nil, nil, g.c.quiescing()
 	case g.h.check() != 0: // while it looked: nobody would end its wait
 		return nil, nil, g.h.check()
 	case g.h.res.aliasGet() != 0:

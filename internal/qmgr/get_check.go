@@ -48,8 +48,8 @@ func (c *Conn) checkGetOptions(h *handle, gmo *mqi.GMO) mqi.RC {
 		return mqi.MQRC_NOT_OPEN_FOR_INPUT
 	case o&mqi.MQGMO_WAIT != 0 && gmo.WaitInterval < mqi.MQWI_UNLIMITED:
 		return mqi.MQRC_WAIT_INTERVAL_ERROR
-	case o&mqi.MQGMO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load():
-		return mqi.MQRC_Q_MGR_QUIESCING
+	case o&mqi.MQGMO_FAIL_IF_QUIESCING != 0 && c.quiescing() != 0:
+		return c.quiescing()
 	}
 	return 0
 }

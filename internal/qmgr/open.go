@@ -66,8 +66,8 @@ func (c *Conn) open(ctx context.Context, op string, od *mqi.OD, options int32) (
 	if rc := checkOpenOptions(options); rc != 0 {
 		return fail(rc)
 	}
-	if options&mqi.MQOO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load() {
-		return fail(mqi.MQRC_Q_MGR_QUIESCING)
+	if rc := c.quiescing(); rc != 0 && options&mqi.MQOO_FAIL_IF_QUIESCING != 0 {
+		return fail(rc)
 	}
 	list := od.Version >= 2 && od.RecsPresent != 0
 	if list {

@@ -102,8 +102,8 @@ func (c *Conn) checkPutOptions(h *handle, pmo *mqi.PMO) mqi.RC {
 		return mqi.MQRC_HOBJ_ERROR
 	case h.checkRecords(pmo) != 0:
 		return h.checkRecords(pmo)
-	case o&mqi.MQPMO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load():
-		return mqi.MQRC_Q_MGR_QUIESCING
+	case o&mqi.MQPMO_FAIL_IF_QUIESCING != 0 && c.quiescing() != 0:
+		return c.quiescing()
 	}
 	return 0
 }

@@ -31,8 +31,8 @@ func (c *Conn) SubRequest(ctx context.Context, hsub Handle, action int32, sro *m
 		return fail(mqi.MQRC_OPTIONS_ERROR)
 	case action != mqi.MQSR_ACTION_PUBLICATION:
 		return fail(mqi.MQRC_ACTION_ERROR)
-	case sro.Options&mqi.MQSRO_FAIL_IF_QUIESCING != 0 && c.m.rt.quiescing.Load():
-		return fail(mqi.MQRC_Q_MGR_QUIESCING)
+	case sro.Options&mqi.MQSRO_FAIL_IF_QUIESCING != 0 && c.quiescing() != 0:
+		return fail(c.quiescing())
 	}
 	s := h.sub.obj.sub.Load()
 	switch {

@@ -54,8 +54,8 @@ func (s *subscribing) check() mqi.RC {
 	switch {
 	case m.pubsubOff():
 		return mqi.MQRC_PUBSUB_INHIBITED
-	case s.asks(mqi.MQSO_FAIL_IF_QUIESCING) && m.rt.quiescing.Load():
-		return mqi.MQRC_Q_MGR_QUIESCING
+	case s.asks(mqi.MQSO_FAIL_IF_QUIESCING) && s.c.quiescing() != 0:
+		return s.c.quiescing()
 	case tooLong(sd.SubName, mqi.MQ_SUB_NAME_LENGTH), !named && (durable || !s.asks(mqi.MQSO_CREATE)):
 		return mqi.MQRC_SUB_NAME_ERROR
 	case strings.TrimRight(sd.SubName, " ") == templateSub:

@@ -5,6 +5,8 @@ package engine
 
 import (
 	"context"
+	"net"
+	"os"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/fap"
@@ -34,11 +36,24 @@ func (b *Backend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, 
 		return nil, err
 	}
 	c, err := b.Manager.Connect(ctx, id, qmgr.ConnectOptions{ApplName: r.ApplName, ApplType: r.ApplType,
-		Channel: r.Instance.Channel, ConnName: r.Peer.Addr.String(), Options: r.Options})
+		ApplDesc: applDesc, PID: os.Getpid(), Channel: r.Instance.Channel, ConnName: host(r.Peer.Addr), Options: r.Options,
+		Broken: r.Broken})
 	if err != nil {
 		return nil, err
 	}
 	return conn{c}, nil
+}
+
+// applDesc is what DISPLAY CONN says of a client beside its own name.
+const applDesc = "MQ Channel"
+
+// host is an address without its port, as CONNAME shows it.
+func host(a net.Addr) string {
+	h, _, err := net.SplitHostPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	return h
 }
 
 // conn is a fap.Conn: the handles of the engine are those of the wire.

@@ -1,0 +1,50 @@
+package obs
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+)
+
+// TestRepeats: of a flood ten entries of each kind a minute are written, and then how many were not.
+func TestRepeats(t *testing.T) {
+	clk := clock.NewFake(time.Unix(1000, 0))
+	r := NewRepeats(clk)
+	sums := make(chan int, 8)
+	flood := func(kind string, n int) (written int) {
+		for range n {
+			if r.Allow(kind, func(left int) { sums <- left }) {
+				written++
+			}
+		}
+		return written
+	}
+	if n := flood("a", 1000); n != repeatBurst {
+		t.Errorf("%d of 1000 written", n)
+	}
+	if n := flood("b", 3); n != 3 {
+		t.Errorf("another kind: %d of 3 written", n)
+	}
+	clk.Advance(repeatEvery)
+	if left := <-sums; left != 1000-repeatBurst {
+		t.Errorf("%d said to be left out", left)
+	}
+	if n := flood("a", 11); n != repeatBurst {
+		t.Errorf("after a minute %d of 11 written", n)
+	}
+	r.Close()
+	clk.Advance(repeatEvery)
+	select {
+	case left := <-sums:
+		t.Errorf("after Close %d summed up", left)
+	default:
+	}
+	for i := range 3 * repeatKinds {
+		r.Allow(fmt.Sprint(i), func(int) {})
+	}
+	if len(r.kinds) > repeatKinds+1 {
+		t.Errorf("%d kinds kept", len(r.kinds))
+	}
+}
