@@ -61,6 +61,7 @@ type Conn struct {
 	matches []*pubsub.Sub // buffer of publish; under verb
 	hex     string        // id as ACTCONN shows it, once asked for; under verb
 	work    *uow          // the unit of work; changed by verbs only, under mu for those who look
+	xa      xaConn        // active as work, the rest under verb
 }
 
 // Connect makes a connection (MQCONN, MQCONNX). The caller has been authenticated.
@@ -139,6 +140,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 		return err
 	}
 	defer c.verb.Unlock()
+	c.endBranches()
 	err := c.commitWork()
 	c.finish(ctx)
 	c.ended(didDisconnect, mqi.MQDISCONNECT_NORMAL)
@@ -165,6 +167,7 @@ func (c *Conn) breakWith(rc mqi.RC) {
 	if c.closed {
 		return
 	}
+	c.endBranches()
 	c.backoutWork()
 	c.finish(context.Background())
 	c.ended(didBreak, c.endKind())

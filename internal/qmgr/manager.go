@@ -80,6 +80,7 @@ type Manager struct {
 	disk   diskState
 	ev     events // event messages, statistics and accounting
 	look   topicLook
+	xa     xaState // two-phase units of work
 
 	clients atomic.Pointer[ClientHost] // runs the instances of client channels
 
