@@ -260,6 +260,8 @@ type received struct {
 	Priority       int32
 	Expiry         int32
 	Format         string
+	Encoding       int32
+	CodedCharSetID int32
 	MessageType    int32
 	ReplyToQueue   string
 	ReplyToQmgr    string

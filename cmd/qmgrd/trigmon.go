@@ -82,7 +82,7 @@ func (e *env) trigmon(cl *client, queue string) error {
 			if err != nil {
 				return err
 			}
-			return e.startTriggered(cl, queue, m.Format, body)
+			return e.startTriggered(cl, queue, m, body)
 		})
 		if err != nil {
 			return err
@@ -91,10 +91,11 @@ func (e *env) trigmon(cl *client, queue string) error {
 }
 
 // startTriggered starts what one trigger message asks for. Only an error of the connection ends the monitor.
-func (e *env) startTriggered(cl *client, queue, format string, body []byte) error {
+func (e *env) startTriggered(cl *client, queue string, m *received, body []byte) error {
 	bury := func(why int32, text string, args ...any) error {
 		fmt.Fprintf(e.stderr, "qmgrd: trigger message on %s: %s\n", queue, fmt.Sprintf(text, args...))
-		q := url.Values{"queue": {queue}, "format": {format}, "reason": {strconv.Itoa(int(why))}, "appl": {"runmqtrm"}}
+		q := url.Values{"queue": {queue}, "format": {m.Format},
+			"encoding": {strconv.Itoa(int(m.Encoding))}, "ccsid": {strconv.Itoa(int(m.CodedCharSetID))}, "reason": {strconv.Itoa(int(why))}, "appl": {"runmqtrm"}}
 		resp, err := cl.do(e.ctx, http.MethodPost, "/qmgrd/undeliverable", q, strings.NewReader(string(body)))
 		var refused *refusal
 		if errors.As(err, &refused) {
@@ -106,10 +107,10 @@ func (e *env) startTriggered(cl *client, queue, format string, body []byte) erro
 		}
 		return resp.Body.Close()
 	}
-	if format != mqi.MQFMT_TRIGGER {
-		return bury(mqi.MQFB_TM_ERROR, "its format is %q, not %q", format, mqi.MQFMT_TRIGGER)
+	if m.Format != mqi.MQFMT_TRIGGER {
+		return bury(mqi.MQFB_TM_ERROR, "its format is %q, not %q", m.Format, mqi.MQFMT_TRIGGER)
 	}
-	tm, _, err := mqi.ParseTM(body, mqi.NativeCoding(1208))
+	tm, _, err := mqi.ParseTM(body, mqi.Coding{Encoding: m.Encoding, CCSID: m.CodedCharSetID})
 	switch {
 	case err != nil:
 		return bury(mqi.MQFB_TM_ERROR, "%v", err)

@@ -67,7 +67,7 @@ func (m *Manager) HandleDeadLetters(ctx context.Context, id auth.Identity, queue
 	defer c.Break()
 	od := mqi.DefaultOD()
 	od.ObjectName = queue
-	in, err := c.Open(ctx, &od, mqi.MQOO_INPUT_SHARED|mqi.MQOO_BROWSE|mqi.MQOO_SAVE_ALL_CONTEXT|mqi.MQOO_FAIL_IF_QUIESCING)
+	in, err := c.Open(ctx, &od, mqi.MQOO_INPUT_AS_Q_DEF|mqi.MQOO_BROWSE|mqi.MQOO_SAVE_ALL_CONTEXT|mqi.MQOO_FAIL_IF_QUIESCING)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func queueAt(queue, qmgr string) string {
 	return queue + " at " + qmgr
 }
 
-// put puts the message on its new queue, with its context, and without MQDLH when it goes to where it was meant for or
+// put puts the message on its new queue, with its context and by PUTAUT with the authority of its user, and without MQDLH when it goes to where it was meant for or
 // the rule says HEADER(NO).
 func (h *deadHandler) put(ctx context.Context, d *deadMessage, r *deadRule, queue, qmgr string) mqi.RC {
 	md, body := d.inner, d.data
@@ -293,6 +293,10 @@ func (h *deadHandler) put(ctx context.Context, d *deadMessage, r *deadRule, queu
 	od.ObjectName, od.ObjectQMgrName = queue, qmgr
 	pmo.Options = mqi.MQPMO_SYNCPOINT | mqi.MQPMO_PASS_ALL_CONTEXT
 	pmo.Context = int32(h.in)
+	if r.context {
+		pmo.Options |= mqi.MQPMO_ALTERNATE_USER_AUTHORITY
+		od.AlternateUserID = d.md.UserIdentifier
+	}
 	cc, rc := mqi.Reason(h.c.Put1(ctx, &od, &md, &pmo, body))
 	if cc != mqi.CCFailed {
 		return 0

@@ -44,6 +44,7 @@ type deadRule struct {
 	fwdQ     string
 	fwdQM    string
 	noHeader bool // HEADER(NO): forward without MQDLH
+	context  bool // PUTAUT(CTX): put with the authority of the user in the message
 	retry    int  // RETRY: how often the action is tried
 }
 
@@ -264,6 +265,7 @@ func (r *deadRule) does(w ruleWord) error {
 		if v != "DEF" && v != "CTX" {
 			return fmt.Errorf("PUTAUT(%s): use DEF or CTX", w.val)
 		}
+		r.context = v == "CTX"
 	case "RETRY":
 		n, err := ruleNumber(w, 1)
 		if err != nil {

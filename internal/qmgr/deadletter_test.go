@@ -326,3 +326,55 @@ func TestUndeliverable(t *testing.T) {
 	r.alter(ClassQmgr, qmgrName, "DEADQ", "")
 	wantRC(t, r.c.Undeliverable(bg, &m, nil, "A", "", mqi.MQRC_Q_FULL, false), mqi.MQRC_UNKNOWN_OBJECT_NAME)
 }
+
+// PUTAUT(CTX): what the message's user may not put stays, or goes by the next rule. The handler must itself have the right to act
+// for others.
+func TestDeadLetterPutAuthority(t *testing.T) {
+	r := newAuthRig(t)
+	for _, q := range []string{"DLQ", "OPEN", "CLOSED"} {
+		r.ok("DEFINE QLOCAL(" + q + ")")
+	}
+	r.ok("ALTER QMGR DEADQ(DLQ)")
+	r.ok("SET AUTHREC PROFILE(OPEN) OBJTYPE(QUEUE) PRINCIPAL('joe') AUTHADD(PUT,PASSALL)")
+	admin, err := r.m.Connect(bg, auth.Identity{User: "op", Admin: true}, ConnectOptions{})
+	wantRC(t, err, 0)
+	defer admin.Break()
+	bury := func() {
+		t.Helper()
+		md := mqi.DefaultMD()
+		md.Priority, md.Persistence, md.UserIdentifier, md.PutDate = 0, 0, "joe", "20260101"
+		wantRC(t, admin.Undeliverable(bg, &md, nil, "X", "", mqi.MQRC_Q_FULL, false), 0)
+	}
+	handle := func(rules string) {
+		t.Helper()
+		table, err := ParseDeadLetterTable(strings.NewReader("WAIT(NO)\n" + rules))
+		wantRC(t, err, 0)
+		wantRC(t, r.m.HandleDeadLetters(bg, admin.who, "", table, func(string, ...any) {}), 0)
+	}
+	depth := func(q string) int { return r.m.lookup(ClassQueue, q).Queue.depth() }
+	bury()
+	handle("ACTION(FWD) FWDQ(CLOSED) PUTAUT(CTX)")
+	if depth("DLQ") != 1 || depth("CLOSED") != 0 {
+		t.Error("put with the authority of the handler")
+	}
+	handle("ACTION(FWD) FWDQ(CLOSED) PUTAUT(CTX)\nACTION(FWD) FWDQ(OPEN) PUTAUT(CTX)")
+	if depth("DLQ") != 0 || depth("OPEN") != 1 {
+		t.Errorf("DLQ %d, OPEN %d", depth("DLQ"), depth("OPEN"))
+	}
+	bury()
+	handle("ACTION(FWD) FWDQ(CLOSED) PUTAUT(DEF)")
+	if depth("CLOSED") != 1 {
+		t.Error("PUTAUT(DEF) does not put with the authority of the handler")
+	}
+}
+
+// The dead-letter queue is opened as it says itself: DEFSOPT(EXCL) or NOSHARE keep a second handler, and applications, away.
+func TestDeadLetterOpen(t *testing.T) {
+	r := newDeadRig(t)
+	in := r.openQ(r.c, "DLQ", mqi.MQOO_INPUT_SHARED)
+	r.handle("ACTION(DISCARD)")
+	r.alter(ClassQueue, "DLQ", "DEFSOPT", "EXCL")
+	wantRC(t, r.run(bg, "WAIT(NO)\nACTION(DISCARD)"), mqi.MQRC_OBJECT_IN_USE)
+	wantRC(t, r.c.Close(bg, in, 0), 0)
+	r.handle("ACTION(DISCARD)")
+}

@@ -63,6 +63,18 @@ func (s *Server) postUndeliverable(w http.ResponseWriter, r *http.Request) error
 	defer c.Break()
 	md := mqi.DefaultMD()
 	md.Format, md.Priority, md.Persistence = q.Get("format"), 0, mqi.MQPER_NOT_PERSISTENT
+	for _, v := range []struct {
+		key string
+		to  *int32
+	}{{"encoding", &md.Encoding}, {"ccsid", &md.CodedCharSetID}} {
+		if text := q.Get(v.key); text != "" {
+			n, err := parseInt(v.key, text, 0, 1<<31-1)
+			if err != nil {
+				return err
+			}
+			*v.to = int32(n)
+		}
+	}
 	if err := c.Undeliverable(r.Context(), &md, body, q.Get("queue"), "", mqi.RC(reason), false); err != nil {
 		return err
 	}

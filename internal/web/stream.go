@@ -31,6 +31,8 @@ type Message struct {
 	Priority       int32          `json:"priority"`
 	Expiry         int32          `json:"expiry"`
 	Format         string         `json:"format"`
+	Encoding       int32          `json:"encoding"`
+	CodedCharSetID int32          `json:"codedCharSetId"`
 	MessageType    int32          `json:"messageType"`
 	ReplyToQueue   string         `json:"replyToQueue"`
 	ReplyToQmgr    string         `json:"replyToQmgr"`
@@ -47,7 +49,7 @@ func messageOf(md *mqi.MD, body []byte) *Message {
 	m := &Message{
 		MessageID: hex.EncodeToString(md.MsgID[:]), CorrelationID: hex.EncodeToString(md.CorrelID[:]),
 		GroupID: hex.EncodeToString(md.GroupID[:]), Persistence: md.Persistence, Priority: md.Priority,
-		Expiry: md.Expiry, Format: md.Format, MessageType: md.MsgType, ReplyToQueue: md.ReplyToQ,
+		Expiry: md.Expiry, Format: md.Format, Encoding: md.Encoding, CodedCharSetID: md.CodedCharSetID, MessageType: md.MsgType, ReplyToQueue: md.ReplyToQ,
 		ReplyToQmgr: md.ReplyToQMgr, UserIdentifier: md.UserIdentifier, PutDate: md.PutDate, PutTime: md.PutTime,
 		BackoutCount: md.BackoutCount, Properties: map[string]any{},
 	}
