@@ -101,14 +101,10 @@ func (c *conv) verb(m call, a wire.API, b wire.Body) error {
 		return c.disconnect(m)
 	}
 	if m.h.Type.IsXA() {
-		h := m.h
-		return c.reply(h, wire.API{CompCode: xaerProto, Reason: a.Reason, Hobj: a.Hobj}, &wire.Empty{})
+		return c.xa(m, a, b)
 	}
 	return c.k.complain(&wire.Error{Struct: "TSH", Off: 9, Why: wire.BadValue})
 }
-
-// xaerProto is XAER_PROTO: the resource manager does not take part in global units of work.
-const xaerProto = -6
 
 // standard are the defaults that a failed open, and an object without such attributes, answers.
 var standard = wire.Defaults{PutResponse: mqi.MQPRT_SYNC_RESPONSE}

@@ -112,8 +112,10 @@ type xaState struct {
 
 // xaConn is a connection's part.
 type xaConn struct {
-	open   bool
-	active *branch
+	open     bool
+	active   *branch
+	scanning bool   // XARecover goes on
+	scanned  uint64 // behind this transaction number
 }
 
 // xaBegin starts an XA verb; the caller must unlock c.verb when it answers XAOK.

@@ -133,7 +133,7 @@ func (r *crashRun) settleXA(m *Manager, point, n int, prepared bool) (doubts int
 	before := strings.Join(done, " ")
 	with := strings.TrimSpace(before + " " + fmt.Sprint(n))
 	now := [3]string{r.contents(m, "IN"), r.contents(m, "Q1"), r.contents(m, "Q2")}
-	list, _ := c.XARecover(bg, 0, 9)
+	list, _ := c.XARecover(bg, 9, TMStartRScan)
 	last := fmt.Sprint(n)
 	switch {
 	case len(list) == 1 && list[0] == xid(last):

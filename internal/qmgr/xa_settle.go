@@ -360,21 +360,27 @@ func (m *Manager) forgetBranch(x XID) XARet {
 	return XAOK
 }
 
-// XARecover lists the branches that wait for an outcome or for being forgotten: those behind skip, at most max.
-func (c *Conn) XARecover(_ context.Context, skip, max int) ([]XID, XARet) {
+// XARecover lists the branches that wait for an outcome or for being forgotten, at most max of them. A scan begins with
+// TMStartRScan, each call goes on behind the one before, TMEndRScan ends it.
+func (c *Conn) XARecover(_ context.Context, max int, flags int32) ([]XID, XARet) {
 	if rc := c.xaBegin(true); rc != XAOK {
 		return nil, rc
 	}
 	defer c.verb.Unlock()
-	if skip < 0 || max < 0 {
+	if max < 0 || flags&^(TMStartRScan|TMEndRScan) != 0 || flags&TMStartRScan == 0 && !c.xa.scanning {
 		return nil, XAInval
 	}
-	all := c.m.xa.waiting()
-	all = all[min(skip, len(all)):]
-	out := make([]XID, 0, min(max, len(all)))
-	for _, b := range all[:min(max, len(all))] {
-		out = append(out, b.xid)
+	if flags&TMStartRScan != 0 {
+		c.xa.scanned = 0
 	}
+	var out []XID
+	for _, b := range c.m.xa.waiting() {
+		if b.num > c.xa.scanned && len(out) < max {
+			out = append(out, b.xid)
+			c.xa.scanned = b.num
+		}
+	}
+	c.xa.scanning = flags&TMEndRScan == 0
 	return out, XAOK
 }
 

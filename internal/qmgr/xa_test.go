@@ -111,7 +111,7 @@ func TestXAPrepared(t *testing.T) {
 				}
 			}
 			o := r.xaConnect()
-			list, rc := o.XARecover(bg, 0, 15)
+			list, rc := o.XARecover(bg, 15, TMStartRScan)
 			if rc != XAOK || len(list) != 1 || list[0] != xid("1") {
 				t.Fatalf("recover: %v, %d", list, rc)
 			}
@@ -245,7 +245,7 @@ func TestXAProtocol(t *testing.T) {
 	wantXA(t, o.XAEnd(bg, x, TMSuccess), XAOK)
 	wantXA(t, o.XAPrepare(bg, x), XAOK)
 	wantXA(t, o.XAStart(bg, x, TMJoin), XAProto) // prepared
-	if n, _ := c.XARecover(bg, 0, 0); len(n) != 0 {
+	if n, _ := c.XARecover(bg, 0, TMStartRScan); len(n) != 0 {
 		t.Errorf("recover of at most 0 gave %d", len(n))
 	}
 	wantXA(t, c.XACommit(bg, x, TMNoFlags), XAOK)
@@ -320,7 +320,7 @@ func TestXAResolve(t *testing.T) {
 		}
 		r.wantQueues(c.a, c.b)
 		o := r.xaConnect()
-		if list, _ := o.XARecover(bg, 0, 9); len(list) != 1 {
+		if list, _ := o.XARecover(bg, 9, TMStartRScan); len(list) != 1 {
 			t.Errorf("recover gave %d", len(list))
 		}
 		wantXA(t, o.XACommit(bg, xid("1"), TMNoFlags), c.rc)
@@ -478,11 +478,43 @@ func TestXARace(t *testing.T) {
 		<-done
 	}
 	o := r.xaConnect()
-	list, _ := o.XARecover(bg, 0, 100)
+	list, _ := o.XARecover(bg, 100, TMStartRScan|TMEndRScan)
 	for _, x := range list {
 		wantXA(t, o.XACommit(bg, x, TMNoFlags), XAOK)
 	}
 	if q := r.m.lookup(ClassQueue, "B").Queue; q.uncommitted() {
 		t.Error("work is left uncommitted")
 	}
+}
+
+// A scan gives every branch once, however small its pieces are.
+func TestXARecoverScan(t *testing.T) {
+	r := newXARig(t)
+	w := r.xaConnect()
+	b := r.openQ(w, "B", inOut)
+	for _, n := range [...]string{"1", "2", "3", "4", "5"} {
+		wantXA(t, w.XAStart(bg, xid(n), TMNoFlags), XAOK)
+		r.put(w, b, n, syncPut, persistent)
+		wantXA(t, w.XAEnd(bg, xid(n), TMSuccess), XAOK)
+		wantXA(t, w.XAPrepare(bg, xid(n)), XAOK)
+	}
+	if _, rc := w.XARecover(bg, 2, TMNoFlags); rc != XAInval {
+		t.Errorf("going on with no scan: %d", rc)
+	}
+	var all []string
+	for flags := TMStartRScan; ; flags = TMNoFlags {
+		list, rc := w.XARecover(bg, 2, flags)
+		wantXA(t, rc, XAOK)
+		if len(list) == 0 {
+			break
+		}
+		for _, x := range list {
+			all = append(all, x.Global)
+			wantXA(t, w.XACommit(bg, x, TMNoFlags), XAOK) // what is settled meanwhile shifts nothing
+		}
+	}
+	if strings.Join(all, " ") != "gtrid1 gtrid2 gtrid3 gtrid4 gtrid5" {
+		t.Errorf("scan gave %v", all)
+	}
+	r.wantQueues("in", "1 2 3 4 5")
 }
