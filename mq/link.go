@@ -36,6 +36,7 @@ type link struct {
 	codec  wire.Codec
 
 	out    writer
+	form   form // with the writer's lock
 	in     reader
 	role   role
 	pushed pushed

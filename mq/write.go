@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 // Puts that are not answered are gathered. The rule is: one that follows no other within gatherAfter leaves at once, so that a
@@ -50,12 +51,10 @@ func (l *link) sendH(h wire.Header, a wire.API, b wire.Body) error {
 // sendPut writes an MQPUT. Without now it may be gathered with others.
 func (l *link) sendPut(hobj int32, p *wire.Put, now bool) error {
 	w := &l.out
-	h := l.header(wire.MQPUT, l.req)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var whole bool
-	if w.b, whole = wire.AppendPut(w.b, h, hobj, p, l.codec, l.size); !whole {
-		if err := l.add(h, wire.API{Hobj: hobj}, p); err != nil {
+	if !l.addPut(hobj, p) {
+		if err := l.add(l.header(wire.MQPUT, l.req), wire.API{Hobj: hobj}, p); err != nil {
 			return err
 		}
 	}
@@ -63,6 +62,50 @@ func (l *link) sendPut(hobj int32, p *wire.Put, now bool) error {
 		return w.flush(l.nc)
 	}
 	return l.gather()
+}
+
+// form is the last MQPUT up to its data. Programs put many messages that differ in nothing before it.
+type form struct {
+	hobj    int32
+	options int32 // MQPMO, of which a put sets nothing else
+	md      mqi.MD
+	b       []byte
+}
+
+// addPut appends an MQPUT that fits into one segment. With the lock.
+func (l *link) addPut(hobj int32, p *wire.Put) bool {
+	w, f := &l.out, &l.form
+	if f.b == nil || f.hobj != hobj || f.options != p.PMO.Options || f.md != p.MD {
+		head := wire.Put{MD: p.MD, PMO: p.PMO}
+		b, whole := wire.AppendPut(f.b[:0], l.header(wire.MQPUT, 0), hobj, &head, l.codec, l.size)
+		if !whole {
+			return false
+		}
+		f.hobj, f.options, f.md, f.b = hobj, p.PMO.Options, p.MD, b[:len(b)-4] // without the length of the data
+	}
+	pad := -len(p.Data) & 3
+	n := len(f.b) + 4 + len(p.Data) + pad
+	if n > l.size {
+		return false
+	}
+	at := len(w.b)
+	w.b = append(w.b, f.b...)
+	h := w.b[at:]
+	binary.BigEndian.PutUint32(h[4:], uint32(n))
+	api := l.headerSize()
+	if l.shared {
+		binary.BigEndian.PutUint32(h[12:], l.req)
+	}
+	binary.BigEndian.PutUint32(h[api:], uint32(n))
+	w.b = binary.LittleEndian.AppendUint32(w.b, uint32(len(p.Data)))
+	w.b = append(w.b, p.Data...)
+	w.b = append(w.b, "\x00\x00\x00"[:pad]...)
+	return true
+}
+
+func (l *link) headerSize() int {
+	h := l.header(wire.MQPUT, 0)
+	return h.Size()
 }
 
 // sendGathered writes another message that has no answer.
