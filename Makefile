@@ -9,7 +9,7 @@ DESTDIR  ?=
 UNITDIR  ?= /lib/systemd/system
 SHELL    := /bin/bash
 
-.PHONY: all build demo test check fmt vet staticcheck tidy race bench bench-servers fuzz crash e2e install cross clean
+.PHONY: all build demo test check locks fmt vet staticcheck tidy race bench bench-servers fuzz crash e2e install cross clean
 
 all: build
 
@@ -27,6 +27,8 @@ FUZZ_SHARE ?= 96
 test: build
 	$(GO) vet ./...
 	QMGRD_CRASH_ROUNDS=50 $(GO) test -timeout 20m ./...
+	$(GO) test -tags invariants -timeout 10m $(DOORS)
+	$(GO) test -tags invariants -timeout 10m -run 'Lock|Instrument|Crash' ./internal/qmgr
 	GO=$(GO) testdata/crash/fuzz.sh $(FUZZ_SHARE)
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then \
 	  $(MAKE) --no-print-directory e2e; \
@@ -34,7 +36,13 @@ test: build
 	else echo 'e2e: SKIPPED, java and mvn are not installed (REQUIRE_JAVA=1 makes this an error)'; fi
 
 # What must be clean before a commit.
-check: fmt vet staticcheck tidy race
+check: fmt vet staticcheck tidy race locks
+
+# With the tag a lock held over a sync, a write to a peer, or a wait for one, ends the test (internal/invariants).
+DOORS := ./internal/invariants ./internal/vfs ./internal/pcf ./internal/fap/... ./internal/web ./internal/daemon
+locks:
+	$(GO) vet -tags invariants ./internal/...
+	$(GO) test -tags invariants -timeout 20m $(DOORS) ./internal/store ./internal/qmgr
 
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "gofmt: $$out" >&2; exit 1; }

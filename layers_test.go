@@ -31,6 +31,7 @@ var within = map[string]string{
 	"internal/attr":        "internal/mqi",
 	"internal/channel":     "internal/fap",
 	"internal/flow":        "internal/aggr",
+	"internal/vfs":         "internal/invariants",
 	"internal/vfs/crashfs": "internal/vfs",
 	"internal/vfs/errfs":   "internal/vfs",
 }

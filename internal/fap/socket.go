@@ -393,6 +393,7 @@ func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
 	if err := k.flushLocked(); err != nil {
 		return err
 	}
+	invariants.Blocking("a write to a socket")
 	return wire.WriteMessage(k.nc, h, *buf, k.link.Load().transmission)
 }
 
@@ -407,6 +408,7 @@ func (k *socket) flushLocked() error {
 	if k.ahead == nil || k.ahead.Buffered() == 0 {
 		return nil
 	}
+	invariants.Blocking("a write to a socket")
 	return k.ahead.Flush()
 }
 

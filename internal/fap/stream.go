@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -273,6 +274,7 @@ func (c *conv) sendAsync(st *stream, a wire.Async) error {
 	if k.ahead == nil {
 		k.ahead = bufio.NewWriterSize(k.nc, streamBuffer)
 	}
+	invariants.Blocking("a write to a socket")
 	return wire.WriteAsync(k.ahead, h, a, codec, k.link.Load().transmission)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
@@ -119,6 +120,7 @@ func (x *exec) submit(u *unit) *attr.Reply {
 
 // settle returns when the outcome is known and in force, or ctx has ended.
 func (p *Pending) settle(ctx context.Context) error {
+	invariants.Blocking("waiting for a command")
 	select {
 	case <-p.ready: // also with a ctx that has ended
 	default:

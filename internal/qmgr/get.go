@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -401,6 +402,7 @@ func (g *getting) waitFor(ctx context.Context, w *waiter) waitResult {
 		defer remark.Stop()
 	}
 	why := mqi.RC(mqi.MQRC_CONNECTION_BROKEN)
+	invariants.Blocking("waiting for a message")
 	select {
 	case r := <-w.ch:
 		return r

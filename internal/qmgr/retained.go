@@ -71,6 +71,11 @@ func (m *Manager) submitUnit(u *uow) store.Ticket {
 		return m.opt.Store.Submit(&u.tx)
 	}
 	r := &m.retain
+	more := 0
+	for _, op := range u.retained {
+		more += op.room()
+	}
+	m.opt.Store.Admit(&u.tx, more) // so that Submit does not wait under the lock
 	for {
 		now := r.born.Load()
 		m.lateCopies(u, now)
@@ -125,6 +130,7 @@ func (r *retainStore) settled(upTo uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.flying(upTo) {
+		invariants.BlockingBut(&r.mu, "waiting for retained publications under way")
 		r.inForce.Wait()
 	}
 }
@@ -240,6 +246,11 @@ func (m *Manager) runTopics() {
 // meanwhile keeps that.
 func (r *retainStore) expired(st store.Store, gone []pubsub.RetainedAt) error {
 	var tx store.Tx
+	room := 0
+	for i := range gone {
+		room += maxKeyRoom(gone[i].Topic)
+	}
+	st.Admit(&tx, room)
 	r.mu.Lock()
 	for i := range gone {
 		g := &gone[i]
@@ -247,10 +258,6 @@ func (r *retainStore) expired(st store.Store, gone []pubsub.RetainedAt) error {
 		if _, again := r.tree.RetainedRefOf(g.Topic); inStore(g.Ref) && !again && len(r.flight[g.Topic]) == 0 {
 			tx.Unset(retainedTable, retainedKey(g.Topic))
 		}
-	}
-	if tx.Len() == 0 {
-		r.mu.Unlock()
-		return nil
 	}
 	t := st.Submit(&tx) // before anybody else submits for these topics
 	r.mu.Unlock()
@@ -269,6 +276,13 @@ func retainedKey(topic string) []byte {
 	}
 	sum := sha256.Sum256([]byte(topic))
 	return append([]byte{'h'}, sum[:]...)
+}
+
+func maxKeyRoom(topic string) int { return 1 + min(len(topic), maxTopicKey) }
+
+// room is at least what a change takes in the store.
+func (op *retainedOp) room() int {
+	return maxKeyRoom(op.topic) + 32 + len(op.topic) + len(op.head) + len(op.body)
 }
 
 func (op *retainedOp) encode() []byte {

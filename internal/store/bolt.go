@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
@@ -195,8 +196,20 @@ func (b *base) refuse() error {
 	return nil
 }
 
+// Admit implements Store.
+func (b *base) Admit(t *Tx, more int) {
+	invariants.Blocking("waiting for room in the store")
+	if b.refuse() == nil {
+		b.com.admit(t, more)
+	}
+}
+
 // Submit implements Store.
 func (b *base) Submit(t *Tx) Ticket {
+	if t.room == 0 {
+		invariants.Blocking("waiting for room in the store")
+	}
+	defer b.com.dismiss(t) // of a unit that was not queued
 	if err := b.refuse(); err != nil {
 		return refused(err)
 	}

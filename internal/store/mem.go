@@ -28,7 +28,16 @@ type memStore struct {
 	failed  chan struct{}
 }
 
+// Admit implements Store.
+func (m *memStore) Admit(t *Tx, _ int) {
+	invariants.Blocking("waiting for room in the store")
+	t.room = 1
+}
+
 func (m *memStore) Submit(t *Tx) Ticket {
+	if t.room == 0 {
+		invariants.Blocking("waiting for room in the store")
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {

@@ -80,8 +80,12 @@ type Ticket interface {
 // Store owns every byte on disk. All methods are safe for concurrent use.
 type Store interface {
 	// Submit hands the unit over; units become durable in the order of their Submit. The Tx must not be used
-	// again. A unit with nothing persistent in it completes without a sync (and before Submit returns).
+	// again. Submit may wait for room (see Admit). A unit with nothing persistent in it completes without a sync (and before Submit returns).
 	Submit(t *Tx) Ticket
+	// Admit waits until a unit that may still grow by more bytes has room on its way to the disk, and keeps that room
+	// for it. Submit waits for room otherwise; for an admitted unit it does not, so that it may be called with a lock
+	// held. An admitted unit must be submitted soon.
+	Admit(t *Tx, more int)
 	// Commit is Submit and Wait.
 	Commit(ctx context.Context, t *Tx) ([]Loc, error)
 	// Read returns head and body of one live record. The slices are the caller's.

@@ -5,6 +5,7 @@ type Tx struct {
 	ops        []op
 	bytes      int
 	persistent bool
+	room       int // 1 + bytes that Admit kept for it; 0: none
 }
 
 type opKind uint8

@@ -35,6 +35,7 @@ var alreadyDone = func() chan struct{} { c := make(chan struct{}); close(c); ret
 func refused(err error) *unit { return &unit{err: err, done: alreadyDone} }
 
 func (u *unit) Wait(ctx context.Context) error {
+	invariants.Blocking("waiting for a unit of work")
 	select {
 	case <-u.done:
 		return u.err
@@ -59,6 +60,7 @@ func (u *unit) complete(err error) {
 type committer struct {
 	mu      invariants.Mutex
 	room    sync.Cond // signalled when waiting units were taken
+	coming  int       // units that were let in and are not submitted yet; their bytes are in bytes
 	wake    chan struct{}
 	queue   []*unit
 	bytes   int
@@ -80,13 +82,52 @@ func newCommitter(commit func([]*unit), drop func(*unit, error)) *committer {
 
 func (c *committer) start() { go c.run() }
 
+// awaitRoom waits until a unit of n bytes may be queued. Called with mu held.
+func (c *committer) awaitRoom(n int) {
+	for !c.stopped && len(c.queue) > 0 && (len(c.queue)+c.coming >= maxWaitingUnits || c.bytes+n > maxWaitingBytes) {
+		c.room.Wait()
+	}
+}
+
+// admit waits for the room that t takes, with n bytes more than it has now.
+func (c *committer) admit(t *Tx, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n += t.bytes
+	c.awaitRoom(n)
+	t.room = n + 1
+	c.bytes += n
+	c.coming++
+}
+
+// used gives the room back that admit kept. Called with mu held.
+func (c *committer) used(t *Tx) {
+	if t.room > 0 {
+		c.bytes -= t.room - 1
+		c.coming--
+		t.room = 0
+	}
+}
+
+// dismiss is used for a unit that is not queued.
+func (c *committer) dismiss(t *Tx) {
+	if t.room == 0 {
+		return
+	}
+	c.mu.Lock()
+	c.used(t)
+	c.room.Broadcast()
+	c.mu.Unlock()
+}
+
 // submit queues u. enlist runs under the queue's lock, so that it sees units in commit order. A control unit passes the
 // bound: the checkpoint that would make room must not wait for room.
 func (c *committer) submit(u *unit, enlist func()) error {
 	c.mu.Lock()
-	for u.control == nil && !c.stopped && len(c.queue) > 0 && (len(c.queue) >= maxWaitingUnits || c.bytes+u.tx.bytes > maxWaitingBytes) {
-		c.room.Wait()
+	if u.control == nil && u.tx.room == 0 {
+		c.awaitRoom(u.tx.bytes)
 	}
+	c.used(u.tx)
 	if c.stopped {
 		c.mu.Unlock()
 		return ErrClosed

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // OS returns the operating system's files.
@@ -35,7 +37,10 @@ func (osFS) OpenNative(name string, flag int, perm fs.FileMode) (*os.File, error
 	return os.OpenFile(name, flag|syscall.O_NOFOLLOW, perm)
 }
 
-func (osFS) Durable(_ string, commit func() error) error { return commit() }
+func (osFS) Durable(_ string, commit func() error) error {
+	invariants.Blocking("a commit of the state file")
+	return commit()
+}
 
 func (osFS) Rename(from, to string) error                 { return os.Rename(from, to) }
 func (osFS) Remove(name string) error                     { return os.Remove(name) }
@@ -55,6 +60,7 @@ func (osFS) List(dir string) ([]string, error) {
 }
 
 func (osFS) SyncDir(dir string) error {
+	invariants.Blocking("a sync of a directory")
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -5,10 +5,13 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Sync is fdatasync: data, and of the metadata only what is needed to read it back (the size).
 func (f osFile) Sync() error {
+	invariants.Blocking("a sync of a file")
 	for {
 		err := unix.Fdatasync(int(f.Fd()))
 		if err == nil {

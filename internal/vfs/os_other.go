@@ -7,9 +7,14 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
-func (f osFile) Sync() error { return f.File.Sync() }
+func (f osFile) Sync() error {
+	invariants.Blocking("a sync of a file")
+	return f.File.Sync()
+}
 
 func (f osFile) Allocate(off, size int64) error { return writeZeros(f, off, size) }
 

@@ -94,5 +94,6 @@ func (t *tracked) bound() {
 func (t *tracked) FlushError() error {
 	t.begun = true
 	t.bound()
+	invariants.Blocking("a write of a reply")
 	return http.NewResponseController(t.ResponseWriter).Flush()
 }

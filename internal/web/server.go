@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 	"github.com/qmgrd/qmgrd/internal/store"
@@ -189,6 +190,7 @@ func (t *tracked) WriteHeader(code int) {
 func (t *tracked) Write(p []byte) (int, error) {
 	t.begun = true
 	t.bound()
+	invariants.Blocking("a write of a reply")
 	return t.ResponseWriter.Write(p)
 }
 
