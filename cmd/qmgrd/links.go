@@ -38,6 +38,8 @@ var programs = map[string]program{
 	"chkmqhealthy": {(*env).chkmqhealthy},
 	"runmqtrm":     {(*env).runmqtrm},
 	"runmqdlq":     {(*env).runmqdlq},
+	"dspmqtrn":     {(*env).dspmqtrn},
+	"rsvmqtrn":     {(*env).rsvmqtrn},
 	"strmqcsv":     {(*env).strmqcsv},
 	"endmqcsv":     {(*env).endmqcsv},
 	"dspmqcsv":     {(*env).dspmqcsv},

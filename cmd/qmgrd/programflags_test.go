@@ -21,7 +21,8 @@ func TestCommandFlagsAreDocumented(t *testing.T) {
 		}
 	}
 	for name, flags := range map[string][]mqFlag{"crtmqm": crtFlags, "strmqm": strFlags, "endmqm": endFlags, "dltmqm": dltFlags,
-		"dspmq": dspmqFlags, "dmpmqcfg": cfgFlags, "dspmqver": verFlags, "setmqaut": autFlags, "dspmqaut": autFlags} {
+		"dspmq": dspmqFlags, "dmpmqcfg": cfgFlags, "dspmqver": verFlags, "setmqaut": autFlags, "dspmqaut": autFlags,
+		"dspmqtrn": dspmqtrnFlags, "rsvmqtrn": rsvmqtrnFlags} {
 		c := rows[name]
 		if c == nil {
 			t.Errorf("no row for %s", name)

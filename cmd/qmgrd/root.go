@@ -21,7 +21,7 @@ func (e *env) root() *cobra.Command {
 	c.PersistentFlags().String("data", "", "data `directory` (default $QMGRD_DATA, else /var/lib/qmgrd or ~/.local/state/qmgrd)")
 	c.AddCommand(e.createCmd(), e.startCmd(), e.stopCmd(), e.statusCmd(), e.deleteCmd(), e.exportCmd(), e.checkCmd(),
 		e.putCmd(), e.getCmd(), e.browseCmd(), e.publishCmd(), e.subscribeCmd(),
-		e.userCmd(), e.setmqautCmd(), e.dspmqautCmd(), e.trigmonCmd(), e.dlqhandlerCmd(), e.topCmd(), e.linksCmd(), e.versionCmd())
+		e.userCmd(), e.setmqautCmd(), e.dspmqautCmd(), e.trigmonCmd(), e.dlqhandlerCmd(), e.trnCmd(), e.topCmd(), e.linksCmd(), e.versionCmd())
 	return c
 }
 

@@ -33,6 +33,8 @@ var usages = map[string]string{
 	"strmqcsv":     "strmqcsv [QM]",
 	"dspmqcsv":     "dspmqcsv [QM]",
 	"endmqcsv":     "endmqcsv [-c | -i] [QM]",
+	"dspmqtrn":     "dspmqtrn [-m QM] [-e] [-h] [-i] [-a]",
+	"rsvmqtrn":     "rsvmqtrn [-m QM] -c NUMBER | -b NUMBER | -f NUMBER",
 	"runmqdlq":     "runmqdlq [QUEUE [QM]] < RULES",
 }
 

@@ -159,6 +159,8 @@ func (s *Server) routes() http.Handler {
 	handle("GET /qmgrd/top", s.admin(s.getTop))
 	handle("GET /qmgrd/cmdserv", s.admin(s.getCommandServer))
 	handle("POST /qmgrd/cmdserv", s.admin(meant(s.postCommandServer)))
+	handle("GET /qmgrd/transactions", s.admin(s.getTransactions))
+	handle("POST /qmgrd/transactions", s.admin(meant(s.postTransaction)))
 	handle("GET /qmgrd/export", s.admin(s.getExport))
 	handle("POST /qmgrd/put", meant(s.postPut))
 	handle("POST /qmgrd/get", meant(s.postGet))
