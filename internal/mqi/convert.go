@@ -142,6 +142,7 @@ func convertText(b []byte, from, to Coding) ([]byte, RC) {
 		return nil, MQRC_SOURCE_CCSID_ERROR
 	}
 	dst, ok := LookupCharset(to.CCSID, to.Encoding)
+	b = src.byteOrder(b, dst.Wide())
 	switch {
 	case !ok:
 		return nil, MQRC_TARGET_CCSID_ERROR

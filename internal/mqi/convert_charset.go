@@ -164,6 +164,26 @@ func (c Charset) Decode(b []byte) (string, bool) {
 	return s.String(), ok
 }
 
+// byteOrder obeys a byte order mark at the beginning of UTF-16 text, which is stronger than the message's encoding. The mark
+// is no character of the text: it goes, unless the text stays UTF-16 (keep).
+func (c *Charset) byteOrder(b []byte, keep bool) []byte {
+	if c.wide == nil || len(b) < 2 || c.ccsid == 1201 || c.ccsid == 1202 {
+		return b
+	}
+	switch binary.BigEndian.Uint16(b) {
+	case 0xFEFF:
+		c.wide = binary.BigEndian
+	case 0xFFFE:
+		c.wide = binary.LittleEndian
+	default:
+		return b
+	}
+	if keep {
+		return b
+	}
+	return b[2:]
+}
+
 func (c Charset) decodeWide(b []byte) (string, bool) {
 	u := make([]uint16, len(b)/2)
 	for i := range u {
