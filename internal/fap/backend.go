@@ -110,3 +110,41 @@ type Subscriber interface {
 	Subscribe(ctx context.Context, sd *mqi.SD, hobj int32) (queue, hsub int32, err error)
 	SubRequest(ctx context.Context, hsub, action int32, sro *mqi.SRO) error
 }
+
+// Prompter is a Conn that knows which puts need not wait. The socket's reader then runs them itself.
+type Prompter interface {
+	// Prompt reports whether a put is over at once: it waits for no disk.
+	Prompt(hobj int32, md *mqi.MD, pmo *mqi.PMO) bool
+}
+
+// Waiter is a Conn whose gets can wait without a goroutine.
+type Waiter interface {
+	// NewWait makes a place for one get. wake is called when it is to be resumed: with nil, from anywhere and with locks held,
+	// so that it may only note it; or by RunWoken.
+	NewWait(wake func(by any)) Wait
+	// RunWoken calls the wakes, of any connection, that this connection's verbs have caused. It is called when no verb runs.
+	RunWoken(by any)
+}
+
+// WaitState says how far a get of a Wait has come.
+type WaitState uint8
+
+const (
+	// Over: there is a result.
+	Over WaitState = iota
+	// Waits: wake will be called, and then Resume tells.
+	Waits
+	// Blocks: Finish gives the result, after a sync of the disk or the like.
+	Blocks
+	// Unfit: nothing has been done. Such a get looks into messages, and only Conn.Get can do it.
+	Unfit
+)
+
+// Wait is one get at a time. Its methods are called by one goroutine at a time, the connection's.
+type Wait interface {
+	Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) (body []byte, total int, s WaitState, err error)
+	Resume() (body []byte, total int, s WaitState, err error)
+	Finish() (body []byte, total int, err error)
+	// Cancel ends a get that waits: no message has left its queue by it. A wake may still come, and means nothing.
+	Cancel()
+}

@@ -16,7 +16,36 @@ var structReasons = map[string]mqi.RC{
 	"SD": mqi.MQRC_SD_ERROR, "SRO": mqi.MQRC_SRO_ERROR, "STS": mqi.MQRC_STS_ERROR,
 }
 
-// serve runs one message. An error ends the socket.
+// serveNow runs a message of a quick type in the reader, if it need not wait.
+func (c *conv) serveNow(m call) (served bool, err error) {
+	if m.h.Type == wire.RequestMsgs && (m.h.Flags&wire.FlagConfirm != 0 || c.waiter == nil) {
+		return false, nil
+	}
+	if m.h.Type == wire.MQPUT && c.prompt == nil {
+		return false, nil
+	}
+	a, b, err := decode(m.h, m.body)
+	if err != nil {
+		return true, c.badStructure(m, err)
+	}
+	switch b := b.(type) {
+	case *wire.Put:
+		if !c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO) {
+			return false, nil
+		}
+		b.Data = append([]byte(nil), b.Data...) // the queue keeps it
+		return true, c.put(m, a, b)
+	case *wire.Get:
+		return c.get(m, a, b)
+	case *wire.Request:
+		return true, c.request(m, b)
+	case *wire.Notify:
+		return true, c.notified(m, b)
+	}
+	return true, c.verb(m, a, b)
+}
+
+// serve runs one message in the conversation's goroutine. An error ends the socket.
 func (c *conv) serve(m call) error {
 	if m.h.Type == wire.InitialData {
 		return c.k.complain(&wire.Error{Struct: "TSH", Off: 9, Why: wire.BadValue})
@@ -70,14 +99,15 @@ func (c *conv) verb(m call, a wire.API, b wire.Body) error {
 	case *wire.Open:
 		return c.open(m, a, b)
 	case *wire.Close:
-		delete(c.streams.open, a.Hobj)
+		c.streams.forget(a.Hobj)
 		return c.reply(m.h, api(c.conn.Close(c.ctx, a.Hobj, b.Options), -1), &wire.Empty{})
 	case *wire.Put:
 		return c.put(m, a, b)
 	case *wire.Put1:
 		return c.put1(m, b)
 	case *wire.Get:
-		return c.get(m, a, b)
+		_, err := c.get(m, a, b)
+		return err
 	case *wire.Attrs:
 		if b.Values {
 			return c.set(m, a, b)
@@ -94,8 +124,10 @@ func (c *conv) verb(m call, a wire.API, b wire.Body) error {
 	}
 	switch m.h.Type {
 	case wire.MQCMIT:
+		defer c.runWoken()
 		return c.reply(m.h, api(c.conn.Commit(c.ctx), -1), &wire.Empty{})
 	case wire.MQBACK:
+		defer c.runWoken()
 		return c.reply(m.h, api(c.conn.Backout(c.ctx), -1), &wire.Empty{})
 	case wire.MQDISC:
 		return c.disconnect(m)
@@ -154,12 +186,20 @@ func (c *conv) put(m call, a wire.API, b *wire.Put) error {
 	if err == nil {
 		err = c.conn.Put(c.ctx, a.Hobj, &md, &pmo, b.Data)
 	}
+	defer c.runWoken()
 	if b.PMO.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
 		c.stat.count(err, "", pmo.ResolvedQName, pmo.ResolvedQMgrName)
 		return nil // no answer: the client does not wait for one
 	}
 	md.Version, pmo.Version = b.MD.Version, b.PMO.Version
 	return c.reply(m.h, api(err, a.Hobj), &wire.PutReply{MD: md, PMO: pmo})
+}
+
+// runWoken sends the messages that a verb has made available, when its own answer is on its way.
+func (c *conv) runWoken() {
+	if c.waiter != nil {
+		c.waiter.RunWoken(c)
+	}
 }
 
 func (c *conv) put1(m call, b *wire.Put1) error {
@@ -171,6 +211,7 @@ func (c *conv) put1(m call, b *wire.Put1) error {
 	if err == nil {
 		err = c.conn.Put1(c.ctx, &od, &md, &pmo, b.Data)
 	}
+	defer c.runWoken()
 	if b.PMO.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
 		c.stat.count(err, b.OD.ObjectName, pmo.ResolvedQName, pmo.ResolvedQMgrName)
 		return nil

@@ -20,23 +20,39 @@ const inboxLen = 8
 const maxRefused = 5
 
 // conv is one conversation: one MQCONN with its handles and unit of work.
+//
+// At any time it has one owner at most, who alone touches its state: the socket's reader while a message is served that need not
+// wait, the goroutine of the conversation, or, for as long as it takes to send one message, whoever put a message for which
+// a get of this conversation waits. An owner that leaves something undone hands over to the goroutine.
 type conv struct {
-	k  *socket
-	id uint32
-	in chan call
+	k    *socket
+	id   uint32
+	in   chan call
+	hand chan struct{} // one token: the goroutine is the owner now
 
-	// What follows belongs to the conversation's goroutine.
-	auth    *wire.ConAuth
-	refused int // MQCONNs
-	conn    Conn
-	streams streams
-	stat    asyncStat
-	poke    chan struct{} // holds one token when a message has arrived
+	// What follows is the owner's.
+	auth     *wire.ConAuth
+	refused  int // MQCONNs
+	conn     Conn
+	prompt   Prompter // conn, if it is one
+	waiter   Waiter   // the same
+	streams  streams
+	stat     asyncStat
+	held1    heldGet
+	turn     *turn // of the goroutine that is the owner
+	mine     turn  // of the conversation's goroutine
+	getReply wire.GetReply
+	async    wire.Async
+	poke     chan struct{} // holds one token when a message has arrived
 
 	ctx    context.Context // ends with the conversation
 	cancel context.CancelCauseFunc
 
 	mu             invariants.Mutex
+	owned          bool
+	kicked         bool                    // a get that waits is to be looked at
+	ended          bool                    // the goroutine wants to clean up
+	held           bool                    // an MQGET waits: later messages wait for its answer
 	gets           int                     // MQGETs that have arrived and not been answered
 	wake           mqi.RC                  // reason that ends the get that waits, or the next one of gets
 	wakeStream     mqi.RC                  // the same for a streamed get
@@ -50,6 +66,7 @@ type call struct {
 	h    wire.Header
 	body []byte
 	seq  int64 // of REQUEST_MSGS: how many have arrived
+	lent bool  // body is the read buffer's
 }
 
 // size is what the message holds of the socket's room.
@@ -62,29 +79,151 @@ var (
 )
 
 func (k *socket) newConv(id uint32) {
-	c := &conv{k: k, id: id, in: make(chan call, inboxLen), poke: make(chan struct{}, 1)}
+	c := &conv{k: k, id: id, in: make(chan call, inboxLen), hand: make(chan struct{}, 1), poke: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancelCause(k.ctx)
-	c.streams.reset()
+	c.mine.home = k
+	c.streams.reset(c)
 	k.mu.Lock()
 	k.convs[id] = c
 	k.mu.Unlock()
 	k.spawn("conversation", c.run)
 }
 
-// run serves the conversation until it ends. Whatever was not committed is backed out.
+// run serves the conversation until it ends: what may wait, and what others have left. Whatever was not committed is backed
+// out.
 func (c *conv) run() error {
 	defer c.cleanup()
 	for {
-		m, ok := c.next()
-		if !ok {
+		select {
+		case <-c.hand:
+		case <-c.ctx.Done():
+			c.seize()
+		}
+		err := c.work()
+		c.mine.flush()
+		if c.ctx.Err() != nil {
+			return nil // the owner still
+		}
+		if err != nil {
+			return err
+		}
+		c.release()
+	}
+}
+
+// seize makes the goroutine the owner of a conversation that ends.
+func (c *conv) seize() {
+	c.mu.Lock()
+	c.ended = true
+	free := !c.owned
+	c.owned = true
+	c.mu.Unlock()
+	if !free {
+		<-c.hand // the owner's last deed
+	}
+}
+
+// own makes the caller the owner if there is none.
+func (c *conv) own() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.owned {
+		return false
+	}
+	c.owned = true
+	return true
+}
+
+// release ends the ownership, or hands it to the goroutine when there is something to do.
+func (c *conv) release() {
+	c.mu.Lock()
+	hand := c.ended || c.kicked || len(c.in) > 0 && !c.held
+	c.owned = hand
+	c.mu.Unlock()
+	if hand {
+		c.hand <- struct{}{}
+	}
+}
+
+// kick has the goroutine look at the gets that wait. It may be called by anyone, with locks of the queue manager held.
+func (c *conv) kick() {
+	c.mu.Lock()
+	c.kicked = true
+	free := !c.owned
+	c.owned = true
+	c.mu.Unlock()
+	if free {
+		c.hand <- struct{}{}
+	}
+}
+
+// woken is the wake of a get that waits. by is the conversation whose verb caused it: its goroutine sends the message.
+func (c *conv) wokenBy(by any) {
+	from, ok := by.(*conv)
+	if !ok || from == c {
+		c.kick()
+		return
+	}
+	c.mu.Lock()
+	c.kicked = true
+	free := !c.owned
+	c.owned = true
+	c.mu.Unlock()
+	if !free {
+		return
+	}
+	t := from.turn
+	err := c.k.guarded("delivery", func() error {
+		defer c.release()
+		c.turn = t
+		return c.resumeAll(false)
+	})
+	if err != nil {
+		c.k.cancel(err)
+		return
+	}
+	t.touch(c.k)
+}
+
+// work serves messages and gets that wait until there is nothing to do. The goroutine is the owner.
+func (c *conv) work() error {
+	c.turn = &c.mine
+	for {
+		if c.k.out.full(maxOut, false) {
+			c.turn.flush()
+			if err := c.k.out.drain(); err != nil {
+				return err
+			}
+		}
+		c.mu.Lock()
+		kicked, held := c.kicked, c.held
+		c.kicked = false
+		c.mu.Unlock()
+		if c.ctx.Err() != nil {
 			return nil
 		}
-		err := c.serve(m)
-		c.k.room.Release(m.size())
-		if err != nil {
-			if c.ctx.Err() != nil {
-				return nil
+		if kicked {
+			if err := c.resumeAll(true); err != nil {
+				return err
 			}
+			continue
+		}
+		if held {
+			return nil
+		}
+		select {
+		case m := <-c.in:
+			err := c.serve(m)
+			c.k.room.Release(m.size())
+			if err != nil {
+				return err
+			}
+			c.turn.flush()
+			continue
+		default:
+		}
+		more, err := c.stream()
+		if err != nil || !more {
 			return err
 		}
 	}
@@ -100,9 +239,17 @@ func (c *conv) cleanup() {
 	c.k.mu.Unlock()
 	if c.conn != nil {
 		c.k.s.unregister(c.conn.ID())
+		c.cancelWaits()
 		c.conn.Break()
-		c.conn = nil
+		c.setConn(nil)
 	}
+}
+
+// setConn sets the connection, with what it is beside.
+func (c *conv) setConn(conn Conn) {
+	c.conn = conn
+	c.prompt, _ = conn.(Prompter)
+	c.waiter, _ = conn.(Waiter)
 }
 
 // drop forgets the messages that nobody will serve.
@@ -120,7 +267,8 @@ func (c *conv) drop() {
 // end is the client's END_CONV.
 func (c *conv) end() { c.cancel(errEndConv) }
 
-// take gives the reader's message to the conversation. Called by the reader only.
+// take serves the reader's message at once if that need not wait, and else gives it to the conversation. Called by the reader
+// only.
 func (c *conv) take(h wire.Header, body []byte) error {
 	if h.Type == wire.SPI && h.Flags&wire.FlagConfirm != 0 {
 		if served, err := c.notifyNow(h, body); served || err != nil {
@@ -131,25 +279,79 @@ func (c *conv) take(h wire.Header, body []byte) error {
 		c.k.counts.calls.Add(1)
 		c.k.counts.lastCall.Store(c.k.lastRead.Load())
 	}
-	if h.Type == wire.MQGET {
-		c.mu.Lock()
+	m := call{h: h, body: body, lent: true}
+	c.mu.Lock()
+	switch h.Type {
+	case wire.MQGET:
 		c.gets++
-		c.mu.Unlock()
-	}
-	m := call{h: h, body: body}
-	if h.Type == wire.RequestMsgs {
-		c.mu.Lock()
+	case wire.RequestMsgs:
 		c.reqs++
 		m.seq = c.reqs
-		c.mu.Unlock()
 	}
-	if c.k.room.Acquire(c.ctx, m.size()) != nil {
-		return nil // a late message of a conversation that has ended
+	mine := !c.owned && len(c.in) == 0 && !c.held && !c.ended && quick(h.Type)
+	if mine {
+		c.owned = true
+	}
+	c.mu.Unlock()
+	if mine {
+		if c.k.out.full(maxOut, false) {
+			c.k.turn.flush()
+			if err := c.k.out.drain(); err != nil {
+				c.release()
+				return err
+			}
+		}
+		served, err := c.inline(m)
+		if served || err != nil {
+			return err
+		}
+	}
+	return c.queue(m)
+}
+
+// quick are the types that the reader may serve.
+func quick(t wire.Type) bool {
+	switch t {
+	case wire.MQPUT, wire.MQGET, wire.MQINQ, wire.MQSTAT, wire.RequestMsgs, wire.Notification:
+		return true
+	}
+	return false
+}
+
+// inline serves a message in the reader, which is the owner. served is false when that would have to wait.
+func (c *conv) inline(m call) (served bool, err error) {
+	defer c.release()
+	c.turn = &c.k.turn
+	if c.conn == nil || c.ctx.Err() != nil {
+		return false, nil
+	}
+	if served, err = c.serveNow(m); !served || err != nil {
+		return served, err
+	}
+	return true, c.startStreams(inlineMessages)
+}
+
+// queue gives a message to the conversation's goroutine.
+func (c *conv) queue(m call) error {
+	k := c.k
+	if m.lent {
+		m.body, m.lent = append([]byte(nil), m.body...), false
+	}
+	if !k.room.TryAcquire(m.size()) {
+		k.turn.flush()
+		if k.room.Acquire(c.ctx, m.size()) != nil {
+			return nil // a late message of a conversation that has ended
+		}
 	}
 	select {
 	case c.in <- m:
-	case <-c.ctx.Done():
-		c.k.room.Release(m.size())
+	default:
+		k.turn.flush()
+		select {
+		case c.in <- m:
+		case <-c.ctx.Done():
+			k.room.Release(m.size())
+		}
 	}
 	if c.ctx.Err() != nil {
 		c.drop()
@@ -160,47 +362,29 @@ func (c *conv) take(h wire.Header, body []byte) error {
 	default:
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	hand := !c.owned && !c.held && len(c.in) > 0
+	if hand {
+		c.owned = true
+	}
 	if c.stopIt != nil && c.asides {
 		c.stopIt(errMoved)
 	}
-	return nil
-}
-
-// next waits for a message, and meanwhile serves the streams.
-func (c *conv) next() (call, bool) {
-	for {
-		if !c.streams.ready() {
-			if err := c.k.flush(); err != nil {
-				c.k.cancel(err)
-				return call{}, false
-			}
-			select {
-			case m := <-c.in:
-				return m, true
-			case <-c.ctx.Done():
-				return call{}, false
-			}
-		}
-		select {
-		case m := <-c.in:
-			return m, true
-		case <-c.ctx.Done():
-			return call{}, false
-		default:
-			if err := c.pump(); err != nil {
-				c.k.cancel(err)
-				return call{}, false
-			}
-		}
+	c.mu.Unlock()
+	if hand {
+		c.hand <- struct{}{}
 	}
+	return nil
 }
 
 // reply answers a call by its own header.
 func (c *conv) reply(h wire.Header, a wire.API, b wire.Body) error {
 	h.Type = h.Type.Reply()
 	h.Flags = 0
-	return c.k.write(h, a, b)
+	if err := c.k.add(h, a, b); err != nil {
+		return err
+	}
+	c.turn.touch(c.k)
+	return nil
 }
 
 // api is the header of a reply.
@@ -298,13 +482,14 @@ func (c *conv) userName() string {
 // disconnect serves MQDISC. The conversation stays until END_CONV.
 func (c *conv) disconnect(m call) error {
 	id := c.conn.ID()
+	c.cancelWaits()
 	err := c.conn.Disconnect(c.ctx)
 	if failed(err) {
 		c.conn.Break()
 	}
 	c.k.s.unregister(id)
-	c.conn = nil
-	c.streams.reset()
+	c.setConn(nil)
+	c.streams.reset(c)
 	return c.reply(m.h, api(err, m.hobj()), &wire.Empty{})
 }
 

@@ -7,29 +7,134 @@ import (
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
-// get serves MQGET. While it waits, the client may end it from another conversation (SPI NOTIFY).
-func (c *conv) get(m call, a wire.API, b *wire.Get) error {
+// get serves MQGET. While it waits, the client may end it from another conversation (SPI NOTIFY). served is false when it would
+// have to wait in a goroutine, and this is not the conversation's.
+func (c *conv) get(m call, a wire.API, b *wire.Get) (served bool, err error) {
+	if c.waiter != nil {
+		if served, err := c.getHeld(m, a, b); served || err != nil {
+			return served, err
+		}
+	}
+	if !c.mayBlock() {
+		return false, nil
+	}
+	return true, c.getHere(m, a, b)
+}
+
+// getHere waits in this goroutine.
+func (c *conv) getHere(m call, a wire.API, b *wire.Get) error {
 	ctx, done := c.waiting(false)
 	md, gmo := b.MD, b.GMO
 	limit := c.k.link.Load().maxMsg
 	body, total, err := c.conn.Get(ctx, a.Hobj, &md, &gmo, min(int(b.MaxLength), limit))
 	woken := done()
+	g := heldGet{h: m.h, hobj: a.Hobj, md: md, gmo: gmo, mdVersion: b.MD.Version, gmoVersion: b.GMO.Version}
+	return c.answerGet(&g, body, total, woken, err)
+}
+
+// answerGet sends what a get has come to. woken is the reason with which the client ended it, or 0.
+func (c *conv) answerGet(g *heldGet, body []byte, total int, woken mqi.RC, err error) error {
 	if c.ctx.Err() != nil && failed(err) {
 		return c.ctx.Err() // the socket or the conversation ended: nobody waits for an answer
 	}
 	if failed(err) && woken != 0 {
-		err = mqi.E("MQGET", gmo.ResolvedQName, woken)
+		err = mqi.E("MQGET", g.gmo.ResolvedQName, woken)
 	}
-	if _, rc := mqi.Reason(err); rc == mqi.MQRC_TRUNCATED_MSG_FAILED && total > limit {
-		err = mqi.E("MQGET", gmo.ResolvedQName, mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL)
+	if _, rc := mqi.Reason(err); rc == mqi.MQRC_TRUNCATED_MSG_FAILED && total > c.k.link.Load().maxMsg {
+		err = mqi.E("MQGET", g.gmo.ResolvedQName, mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL)
 	}
 	c.doneGet(wire.MQGET)
 	if failed(err) {
 		body, total = nil, 0
 	}
-	md.Version, gmo.Version = b.MD.Version, b.GMO.Version
-	r := &wire.GetReply{MD: md, GMO: gmo, DataLength: int32(total), Data: body}
-	return c.reply(m.h, api(err, a.Hobj), r)
+	r := &c.getReply
+	*r = wire.GetReply{MD: g.md, GMO: g.gmo, DataLength: int32(total), Data: body}
+	r.MD.Version, r.GMO.Version = g.mdVersion, g.gmoVersion
+	err = c.reply(g.h, api(err, g.hobj), r)
+	r.Data = nil
+	return err
+}
+
+// heldGet is an MQGET that waits without a goroutine.
+type heldGet struct {
+	wait                  Wait
+	active                bool
+	state                 WaitState
+	h                     wire.Header
+	hobj                  int32
+	md                    mqi.MD
+	gmo                   mqi.GMO
+	mdVersion, gmoVersion int32
+}
+
+// mayBlock reports whether the owner is the conversation's own goroutine.
+func (c *conv) mayBlock() bool { return c.turn == &c.mine }
+
+// getHeld starts a get that needs no goroutine while it waits. served is false when it is not of that kind.
+func (c *conv) getHeld(m call, a wire.API, b *wire.Get) (served bool, err error) {
+	g := &c.held1
+	if g.wait == nil {
+		g.wait = c.waiter.NewWait(c.wokenBy)
+	}
+	g.h, g.hobj, g.md, g.gmo, g.mdVersion, g.gmoVersion = m.h, a.Hobj, b.MD, b.GMO, b.MD.Version, b.GMO.Version
+	body, total, s, err := g.wait.Get(a.Hobj, &g.md, &g.gmo, min(int(b.MaxLength), c.k.link.Load().maxMsg))
+	if s == Unfit {
+		return false, nil
+	}
+	return true, c.goOn(body, total, s, err)
+}
+
+// goOn takes the get that is held as far as it goes now.
+func (c *conv) goOn(body []byte, total int, s WaitState, err error) error {
+	g := &c.held1
+	if s == Blocks && c.mayBlock() {
+		c.turn.flush()
+		body, total, err = g.wait.Finish()
+		s = Over
+	}
+	g.state = s
+	c.mu.Lock()
+	woken := c.wake
+	if s == Waits && woken != 0 {
+		c.mu.Unlock()
+		g.wait.Cancel()
+		err = mqi.E("MQGET", g.gmo.ResolvedQName, woken)
+		s = Over
+		c.mu.Lock()
+	}
+	c.held = s != Over
+	c.kicked = c.kicked || s == Blocks
+	c.mu.Unlock()
+	if was := g.active; was != (s != Over) {
+		g.active = !was
+		c.countWait(g.active)
+	}
+	if s != Over {
+		return nil
+	}
+	return c.answerGet(g, body, total, woken, err)
+}
+
+// resumeGet looks at the get that is held.
+func (c *conv) resumeGet() error {
+	g := &c.held1
+	if !g.active {
+		return nil
+	}
+	if g.state == Blocks {
+		return c.goOn(nil, 0, Blocks, nil)
+	}
+	body, total, s, err := g.wait.Resume()
+	return c.goOn(body, total, s, err)
+}
+
+// countWait keeps the number of waits that an unshared client is to be told about.
+func (c *conv) countWait(more bool) {
+	if more {
+		c.k.waits.Add(1)
+	} else {
+		c.k.waits.Add(-1)
+	}
 }
 
 // waiting makes the context of a verb that may wait. done returns the reason with which the client ended it, or 0.
@@ -71,6 +176,7 @@ func (c *conv) doneGet(t wire.Type) {
 
 // wakeGet ends the get that waits, or that has arrived and will begin; a streamed one when there is no other.
 func (c *conv) wakeGet(rc mqi.RC) {
+	defer c.kick()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.gets == 0 {

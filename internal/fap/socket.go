@@ -1,7 +1,6 @@
 package fap
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -22,25 +21,21 @@ import (
 )
 
 const (
-	readBuffer = 4096
-	// readPipelined is the read buffer of a client that does not wait for the answers to its puts; streamBuffer gathers the
-	// messages streamed to a client. Only those who use them pay for them.
-	readPipelined = 32 << 10
-	streamBuffer  = 32 << 10
-	// maxReplyKept is the largest buffer of a reply that waits for the next.
-	maxReplyKept = 64 << 10
+	// streamBuffer is how much is gathered of messages that are streamed to a client before it is written.
+	streamBuffer = 32 << 10
 	// lastWordTime is how long a closing socket waits for a peer that reads nothing.
 	lastWordTime = 2 * time.Second
 )
 
-// socket is one TCP connection. Its goroutine reads; each conversation has a goroutine that calls verbs and writes
-// replies.
+// socket is one TCP connection. Its goroutine reads, and runs the verbs that need not wait; each conversation has a goroutine
+// for the others.
 type socket struct {
 	s      *Server
 	nc     net.Conn
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	r      *bufio.Reader
+	in     inBuffer
+	turn   turn // of the reader
 	asm    wire.Assembler
 	wg     sync.WaitGroup
 	room   *semaphore.Weighted // bytes of messages that wait for their turn; the reader waits when it is used up
@@ -50,8 +45,7 @@ type socket struct {
 	user wire.UserID
 	link atomic.Pointer[link] // replaced as a whole by the reader
 
-	wmu    invariants.Turn // one message at a time
-	ahead  *bufio.Writer   // streamed messages that are not written yet; under wmu, nil before the first
+	out    outbox
 	counts counts
 
 	mu        invariants.Mutex
@@ -91,8 +85,10 @@ func styleOf(h wire.Header) style {
 }
 
 func newSocket(ctx context.Context, s *Server, nc net.Conn) *socket {
-	k := &socket{s: s, nc: nc, r: bufio.NewReaderSize(nc, readBuffer), convs: map[uint32]*conv{}}
+	k := &socket{s: s, nc: nc, convs: map[uint32]*conv{}}
 	k.ctx, k.cancel = context.WithCancelCause(ctx)
+	k.out.init(nc, &k.wg, func(err error) { k.cancel(err) }, k.hasRoom)
+	k.turn.home = k
 	k.asm.Max = maxEarly
 	k.counts.number, k.counts.started = s.count.Add(1), s.opt.Clock.Now()
 	k.deadline = s.opt.Clock.AfterFunc(s.opt.Handshake, func() { k.cancel(errHandshake) })
@@ -138,7 +134,7 @@ func (k *socket) lastWord(flags byte, code wire.Code) {
 	defer t.Stop()
 	h := k.plain(wire.StatusData)
 	h.Flags = flags
-	if k.write(h, wire.API{}, &wire.Status{Code: code}) != nil {
+	if k.write(h, wire.API{}, &wire.Status{Code: code}) != nil || k.out.drain() != nil {
 		k.nc.Close()
 	}
 }
@@ -153,6 +149,7 @@ func (k *socket) finish() {
 	}
 	k.mu.Unlock()
 	k.nc.Close()
+	k.out.close(net.ErrClosed)
 	k.wg.Wait()
 	if k.inst != nil && k.inst.Close != nil {
 		k.inst.Close()
@@ -239,29 +236,47 @@ func (k *socket) serve() error {
 	}
 }
 
-// read returns the next whole message.
-func (k *socket) read() (wire.Header, []byte, error) {
+// read returns the next whole message. Its body lies in the read buffer, until the next call, unless it came in parts.
+func (k *socket) read() (h wire.Header, body []byte, err error) {
 	l := k.link.Load()
 	for {
-		h, body, err := wire.ReadSegment(k.r, l.transmission)
+		h, body, err = k.segment(l.transmission)
 		if err != nil {
 			return h, nil, err
 		}
-		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
 		k.counts.received(h.Size() + len(body))
 		if h.Type == wire.AsyncMsg { // only servers send it, and its parts have a layout of their own
 			return h, nil, &wire.Error{Struct: "TSH", Why: wire.BadValue}
+		}
+		if h.Flags&wire.FlagWhole == wire.FlagWhole {
+			return h, body, nil
 		}
 		if k.connected.Load() {
 			k.asm.Max = l.maxMsg + overhead
 		}
 		whole, done, err := k.asm.Add(h, body)
 		if err != nil || done {
-			if h.Type == wire.MQPUT && k.r.Buffered() > 0 && k.r.Size() < readPipelined {
-				k.r = bufio.NewReaderSize(k.r, readPipelined) // reads past the old one once that is empty
-			}
 			return h, whole, err
 		}
+	}
+}
+
+// segment takes the next one out of the read buffer. Before it waits for more, what was written is flushed.
+func (k *socket) segment(max int) (wire.Header, []byte, error) {
+	for {
+		h, body, size, whole, err := wire.CutSegment(k.in.bytes(), max)
+		if err != nil {
+			return h, nil, err
+		}
+		if whole {
+			k.in.skip(size)
+			return h, body, nil
+		}
+		k.turn.flush()
+		if err := k.in.fill(k.nc, size); err != nil {
+			return h, nil, err
+		}
+		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
 	}
 }
 
@@ -378,49 +393,26 @@ func (k *socket) plain(t wire.Type) wire.Header {
 
 // write sends one message, in segments of the agreed size.
 func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
+	if err := k.add(h, a, b); err != nil {
+		return err
+	}
+	k.out.flush()
+	return nil
+}
+
+// add puts a message into the outbox, from where the next flush takes it.
+func (k *socket) add(h wire.Header, a wire.API, b wire.Body) error {
 	c, ok := h.Codec()
 	if !ok {
 		return ccsidError(h.CCSID)
 	}
-	buf := replies.Get().(*[]byte)
-	*buf = wire.Encode((*buf)[:0], h.Type, a, b, c, h.Size())
-	if cap(*buf) <= maxReplyKept {
-		defer replies.Put(buf)
-	}
-	k.counts.sent(h.Size()+len(*buf), k.link.Load().transmission)
-	k.wmu.Lock()
-	defer k.wmu.Unlock()
-	if err := k.flushLocked(); err != nil {
-		return err
-	}
-	invariants.Blocking("a write to a socket")
-	return wire.WriteMessage(k.nc, h, *buf, k.link.Load().transmission)
+	l := k.link.Load()
+	buf := k.out.begin()
+	at := len(buf)
+	buf = wire.AppendMessage(buf, h, a, b, c, l.transmission)
+	k.counts.sent(len(buf)-at, l.transmission)
+	return k.out.end(buf)
 }
-
-// flush writes the streamed messages that were gathered. Whoever streams calls it before waiting for anything.
-func (k *socket) flush() error {
-	k.wmu.Lock()
-	defer k.wmu.Unlock()
-	return k.flushLocked()
-}
-
-func (k *socket) flushLocked() error {
-	if k.ahead == nil || k.ahead.Buffered() == 0 {
-		return nil
-	}
-	invariants.Blocking("a write to a socket")
-	return k.ahead.Flush()
-}
-
-// gathered reports whether streamed messages wait for flush.
-func (k *socket) gathered() bool {
-	k.wmu.Lock()
-	defer k.wmu.Unlock()
-	return k.ahead != nil && k.ahead.Buffered() > 0
-}
-
-// replies holds buffers in which messages are built; a large one is not kept.
-var replies = sync.Pool{New: func() any { return new([]byte) }}
 
 func (k *socket) sayQuiesce(a wire.Action) {
 	if k.connected.Load() && k.link.Load().shared {

@@ -1,12 +1,10 @@
 package fap
 
 import (
-	"bufio"
 	"context"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
-	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -31,28 +29,47 @@ type stream struct {
 	index int32       // messages sent
 	ahead int         // bytes sent that the client has not reported yet
 	seq   int64       // of the last request
+
+	wait   Wait      // of a connection whose gets need no goroutine
+	parked bool      // it waits there
+	blocks bool      // it is to be finished by the conversation's goroutine
+	until  time.Time // it is left alone until then
+	md     mqi.MD
+	gmo    mqi.GMO
 }
 
 // streams are those of a conversation, by handle.
 type streams struct {
+	c       *conv
+	slow    bool // one of them looks into messages: all are served by the conversation's goroutine, in turn
 	open    map[int32]*stream
 	started bool
-	global  int32 // messages sent
+	global  int32     // messages sent
+	list    []*stream // wanted's
 }
 
 func (s *streams) wanted() []*stream {
-	var out []*stream
+	out := s.list[:0]
 	for _, st := range s.open {
 		if st.open && (s.started || st.req.Flags&wire.ReqCallback == 0) {
 			out = append(out, st)
 		}
 	}
+	s.list = out
 	return out
 }
 
 func (s *streams) ready() bool { return len(s.wanted()) > 0 }
 
-func (s *streams) reset() { *s = streams{open: map[int32]*stream{}} }
+func (s *streams) reset(c *conv) { *s = streams{c: c, open: map[int32]*stream{}} }
+
+// forget ends what was asked for on a handle.
+func (s *streams) forget(hobj int32) {
+	if st := s.open[hobj]; st != nil {
+		s.c.unpark(st)
+		delete(s.open, hobj)
+	}
+}
 
 // request serves REQUEST_MSGS. With the confirm flag the client wants to know now whether there is a message; without, the
 // message is sent when it comes, and the client keeps the time.
@@ -63,11 +80,16 @@ func (c *conv) request(m call, r *wire.Request) error {
 			return c.k.complain(&wire.Error{Struct: "REQUEST_MSGS", Off: 32, Why: wire.BadValue})
 		}
 		st = &stream{}
+		if c.waiter != nil {
+			st.wait = c.waiter.NewWait(c.wokenBy)
+		}
 		c.streams.open[r.Hobj] = st
 	}
+	c.unpark(st)
 	if r.Sel != nil {
 		st.sel = *r.Sel
 	}
+	st.until = time.Time{}
 	st.req, st.h, st.seq, st.open, st.next = *r, m.h, m.seq, true, false
 	st.ahead = max(0, st.ahead-int(r.Received))
 	if r.Requested <= 1 {
@@ -94,7 +116,8 @@ func (c *conv) request(m call, r *wire.Request) error {
 // note sends a NOTIFICATION in answer to h.
 func (c *conv) note(h wire.Header, n *wire.Notify) error {
 	h.Type, h.Flags = wire.Notification, 0
-	return c.k.write(h, wire.API{}, n)
+	c.turn.touch(c.k)
+	return c.k.add(h, wire.API{}, n)
 }
 
 // notified serves NOTIFICATION.
@@ -109,25 +132,21 @@ func (c *conv) notified(m call, n *wire.Notify) error {
 	return c.note(m.h, n)
 }
 
-// pump serves the open requests until something has been sent or a message of the client arrived. An error ends the
-// socket.
+// pump serves the open requests, in the conversation's goroutine, until something has been sent or a message of the client
+// arrived. An error ends the socket.
 func (c *conv) pump() error {
 	all := c.streams.wanted()
 	if rc, upTo := c.woken(); rc != 0 {
 		return c.endWaits(all, rc, upTo)
 	}
 	if len(all) == 1 {
-		if c.k.gathered() { // the next message goes with them if it is there already
-			rc, err := c.deliver(c.ctx, all[0], false)
-			if err != nil || rc == 0 {
-				return err
-			}
-			if err := c.k.flush(); err != nil {
-				return err
-			}
+		rc, err := c.deliver(c.ctx, all[0], false)
+		if err != nil || rc == 0 {
+			return err
 		}
+		c.turn.flush()
 		ctx, done := c.waiting(true)
-		rc, err := c.deliver(ctx, all[0], true)
+		rc, err = c.deliver(ctx, all[0], true)
 		moved := ctx.Err() != nil
 		done()
 		if err != nil || rc == 0 || moved {
@@ -149,9 +168,7 @@ func (c *conv) pump() error {
 		}
 	}
 	if !sent {
-		if err := c.k.flush(); err != nil {
-			return err
-		}
+		c.turn.flush()
 		c.idle(pollSlice)
 	}
 	return nil
@@ -183,18 +200,23 @@ func (c *conv) endWaits(all []*stream, rc mqi.RC, upTo int64) error {
 // sendReason ends a synchronous get with a reason. The client looks at the reason of messages only; this one is no message,
 // and must never go to a listener.
 func (c *conv) sendReason(st *stream, rc mqi.RC) error {
-	return c.sendAsync(st, wire.Async{Reason: int32(rc), MD: mqi.DefaultMD()})
+	return c.sendAsync(st, &wire.Async{Reason: int32(rc), MD: mqi.DefaultMD()})
 }
 
 // cannot decides what becomes of a request whose get failed. A listener is never called for an error.
 func (c *conv) cannot(st *stream, rc mqi.RC) error {
 	switch rc {
 	case mqi.MQRC_GET_INHIBITED:
-		if err := c.k.flush(); err != nil {
-			return err
+		if st.wait != nil && !c.streams.slow {
+			c.pause(st, inhibitedPause)
+			return nil
 		}
+		c.turn.flush()
 		c.idle(inhibitedPause)
 	case mqi.MQRC_NO_MSG_AVAILABLE:
+		if st.wait != nil && !c.streams.slow {
+			c.pause(st, pollSlice)
+		}
 	case mqi.MQRC_CONNECTION_BROKEN, mqi.MQRC_Q_MGR_STOPPING, mqi.MQRC_CONNECTION_STOPPING, mqi.MQRC_HCONN_ERROR:
 		return mqi.E("MQGET", "", rc)
 	default:
@@ -215,12 +237,14 @@ func (c *conv) idle(d time.Duration) {
 // deliver gets one message for a request and sends it. rc is the reason when there was none, err that of the socket.
 func (c *conv) deliver(ctx context.Context, st *stream, wait bool) (rc mqi.RC, err error) {
 	md, gmo := st.wanted(wait)
-	limit := c.k.link.Load().maxMsg
-	room, accept := limit, gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG != 0
-	if st.req.MaxMsg >= 0 && !accept {
-		room = min(limit, int(st.req.MaxMsg))
-	}
+	room := c.room(st, &gmo)
 	body, total, gerr := c.conn.Get(ctx, st.req.Hobj, &md, &gmo, room)
+	return c.send(st, &md, &gmo, body, total, gerr)
+}
+
+// send sends what a get for a request has got. rc is the reason when that is no message.
+func (c *conv) send(st *stream, md *mqi.MD, gmo *mqi.GMO, body []byte, total int, gerr error) (rc mqi.RC, err error) {
+	limit, accept := c.k.link.Load().maxMsg, gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG != 0
 	_, rc = mqi.Reason(gerr)
 	switch {
 	case failed(gerr):
@@ -238,8 +262,21 @@ func (c *conv) deliver(ctx context.Context, st *stream, wait bool) (rc mqi.RC, e
 	st.next = true
 	st.ahead += sizeMD2 + len(body)
 	st.open = st.req.Requested > 1 && st.ahead < int(st.req.Requested)
-	return 0, c.sendAsync(st, wire.Async{Reason: int32(rc), Total: int32(total), Actual: int32(len(body)),
-		Token: gmo.MsgToken, Resolved: gmo.ResolvedQName, MD: md, Data: body})
+	a := &c.async
+	*a = wire.Async{Reason: int32(rc), Total: int32(total), Actual: int32(len(body)), Token: gmo.MsgToken,
+		Resolved: gmo.ResolvedQName, MD: *md, Data: body}
+	err = c.sendAsync(st, a)
+	a.Data = nil
+	return 0, err
+}
+
+// room is how much of a message a request wants.
+func (c *conv) room(st *stream, gmo *mqi.GMO) int {
+	limit := c.k.link.Load().maxMsg
+	if st.req.MaxMsg >= 0 && gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG == 0 {
+		return min(limit, int(st.req.MaxMsg))
+	}
+	return limit
 }
 
 // whole is the body of a message that stays because it is longer than the client's buffer. The client has to see all of it,
@@ -259,8 +296,8 @@ func (c *conv) whole(queue string, token mqi.Token, limit int) ([]byte, error) {
 	return body, err
 }
 
-// sendAsync numbers a message of a stream and sends it.
-func (c *conv) sendAsync(st *stream, a wire.Async) error {
+// sendAsync numbers a message of a stream and puts it into the outbox.
+func (c *conv) sendAsync(st *stream, a *wire.Async) error {
 	st.index++
 	c.streams.global++
 	a.Hobj, a.Index, a.GlobalIndex, a.Selection = st.req.Hobj, st.index, c.streams.global, st.sel.Index
@@ -268,14 +305,19 @@ func (c *conv) sendAsync(st *stream, a wire.Async) error {
 	h.Type, h.Req = wire.AsyncMsg, 1 // 1 always, whatever the request had
 	codec, _ := h.Codec()
 	k := c.k
-	k.counts.sent(sizeMD2+len(a.Data), k.link.Load().transmission)
-	k.wmu.Lock()
-	defer k.wmu.Unlock()
-	if k.ahead == nil {
-		k.ahead = bufio.NewWriterSize(k.nc, streamBuffer)
+	max := k.link.Load().transmission
+	k.counts.sent(sizeMD2+len(a.Data), max)
+	b := wire.AppendAsync(k.out.begin(), h, a, codec, max)
+	much := len(b) >= streamBuffer
+	if err := k.out.end(b); err != nil {
+		return err
 	}
-	invariants.Blocking("a write to a socket")
-	return wire.WriteAsync(k.ahead, h, a, codec, k.link.Load().transmission)
+	if much {
+		k.out.flush()
+	} else {
+		c.turn.touch(k)
+	}
+	return nil
 }
 
 // wanted makes descriptor and options of the get that a request stands for.

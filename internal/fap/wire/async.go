@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"io"
+	"encoding/binary"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
@@ -172,31 +172,30 @@ func (a *Async) encode(e *Encoder) {
 // lengthAt is where the length of the data stands in an ASYNC_MESSAGE.
 const lengthAt = 16
 
-// WriteAsync writes a message in as many ASYNC_MESSAGE segments as it needs: each has its own fixed part, which is unlike
-// the split of any other message.
-func WriteAsync(w io.Writer, h Header, a Async, c Codec, max int) error {
-	out, fixed := scratch.Get().(*[]byte), scratch.Get().(*[]byte)
-	defer scratch.Put(out)
-	defer scratch.Put(fixed)
+// AppendAsync appends a message in as many ASYNC_MESSAGE segments of at most max bytes as it needs: each has its own fixed part,
+// which is unlike the split of any other message.
+func AppendAsync(dst []byte, h Header, a *Async, c Codec, max int) []byte {
 	data := a.Data
-	a.Data = nil
+	defer func() { a.Data = data }()
+	a.Data, a.Segment = nil, 0
 	for first := true; first || len(data) > 0; first = false {
-		*fixed = Encode((*fixed)[:0], AsyncMsg, API{}, &a, c, 0)
-		n := min(max-h.Size()-len(*fixed), len(data))
-		c.Order.order().PutUint32((*fixed)[lengthAt:], uint32(n))
+		at := len(dst)
 		h.Flags = 0
 		if first {
 			h.Flags |= FlagFirst
 		}
+		dst = h.Append(dst, 0)
+		head := len(dst)
+		dst = Encode(dst, AsyncMsg, API{}, a, c, 0)
+		n := min(max-(len(dst)-at), len(data))
+		c.Order.order().PutUint32(dst[head+lengthAt:], uint32(n))
 		if n == len(data) {
-			h.Flags |= FlagLast
+			dst[at+h.flagsAt()] |= FlagLast
 		}
-		*out = append(append(h.Append((*out)[:0], len(*fixed)+n), *fixed...), data[:n]...)
-		if _, err := w.Write(*out); err != nil {
-			return err
-		}
+		dst = append(dst, data[:n]...)
+		binary.BigEndian.PutUint32(dst[at+4:], uint32(len(dst)-at))
 		data = data[n:]
 		a.Segment++
 	}
-	return nil
+	return dst
 }

@@ -51,6 +51,9 @@ func (h *Header) Size() int {
 	return sizeTSH
 }
 
+// flagsAt is where the control flags stand.
+func (h *Header) flagsAt() int { return h.Size() - 18 }
+
 // Codec returns what rules the segment's body; ok is false for an unknown CCSID.
 func (h *Header) Codec() (Codec, bool) {
 	t, ok := NewText(h.CCSID, h.Order.order())
@@ -159,15 +162,39 @@ func unexpected(err error) error {
 	return err
 }
 
-// scratch holds one segment while it is written, so that each costs one write.
+// scratch holds a message while it is written.
 var scratch = sync.Pool{New: func() any { b := make([]byte, 0, DefaultTransmission); return &b }}
 
 // WriteMessage writes a body as one or more segments of at most max bytes.
 func WriteMessage(w io.Writer, h Header, body []byte, max int) error {
 	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
-	room := max - h.Size()
-	flags := h.Flags &^ FlagWhole
+	*buf = appendParts((*buf)[:0], h, body, max)
+	_, err := w.Write(*buf)
+	if cap(*buf) <= 2*DefaultTransmission {
+		scratch.Put(buf)
+	}
+	return err
+}
+
+// AppendMessage encodes a message to dst, in as many segments of at most max bytes as it needs. The length in its API header is
+// that of the message with one header, as replies have it.
+func AppendMessage(dst []byte, h Header, a API, b Body, c Codec, max int) []byte {
+	at, size := len(dst), h.Size()
+	h.Flags |= FlagWhole
+	dst = h.Append(dst, 0)
+	dst = Encode(dst, h.Type, a, b, c, size)
+	n := len(dst) - at - size
+	if size+n <= max {
+		binary.BigEndian.PutUint32(dst[at+4:], uint32(size+n))
+		return dst
+	}
+	body := append([]byte(nil), dst[at+size:]...)
+	return appendParts(dst[:at], h, body, max)
+}
+
+// appendParts splits a body.
+func appendParts(dst []byte, h Header, body []byte, max int) []byte {
+	room, flags := max-h.Size(), h.Flags&^FlagWhole
 	for first := true; first || len(body) > 0; first = false {
 		part := body[:min(room, len(body))]
 		body = body[len(part):]
@@ -178,10 +205,7 @@ func WriteMessage(w io.Writer, h Header, body []byte, max int) error {
 		if len(body) == 0 {
 			h.Flags |= FlagLast
 		}
-		*buf = append(h.Append((*buf)[:0], len(part)), part...)
-		if _, err := w.Write(*buf); err != nil {
-			return err
-		}
+		dst = append(h.Append(dst, len(part)), part...)
 	}
-	return nil
+	return dst
 }

@@ -1,0 +1,183 @@
+package fap
+
+import (
+	"net"
+	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
+)
+
+const (
+	// maxOut is how much may wait for a peer that reads slowly before whoever writes for it by itself waits too. Streams stop
+	// far earlier, at streamBuffer.
+	maxOut = 256 << 10
+	// maxOutKept is the largest buffer that is kept for what comes next.
+	maxOutKept = 64 << 10
+	// flushRounds bounds how often one goroutine writes what others have added meanwhile.
+	flushRounds = 4
+)
+
+// outbox is what a socket still has to write. Adding to it never waits for the network, and nor does flush: what the kernel
+// does not take at once is written by a goroutine of its own, which lives as long as it takes. So whoever puts a message can
+// send it to its getter, however slow that is.
+//
+// mu is held for memory work only. Whoever sets writing is the only one who writes, without mu.
+type outbox struct {
+	nc     net.Conn
+	direct *tryWriter // nil: every write may wait (TLS)
+	wg     *sync.WaitGroup
+	failed func(error)
+	room   func() // called when all is written after full has said no
+
+	mu      invariants.Mutex
+	empty   sync.Cond
+	buf     []byte
+	spare   []byte
+	rest    int  // bytes that the goroutine has to write
+	writing bool // somebody writes, and goes on with what is added meanwhile
+	asked   bool // full has said no
+	err     error
+}
+
+func (o *outbox) init(nc net.Conn, wg *sync.WaitGroup, failed func(error), room func()) {
+	o.nc, o.wg, o.failed, o.room = nc, wg, failed, room
+	o.empty.L = &o.mu
+	o.direct = newTryWriter(nc)
+}
+
+// begin gives the buffer to append to; end takes it back. In between the outbox is locked.
+func (o *outbox) begin() []byte {
+	o.mu.Lock()
+	return o.buf
+}
+
+func (o *outbox) end(b []byte) error {
+	o.buf = b
+	if o.err != nil {
+		o.buf = o.buf[:0]
+	}
+	err := o.err
+	o.mu.Unlock()
+	return err
+}
+
+// flush writes what there is, as far as that goes without waiting.
+func (o *outbox) flush() {
+	o.mu.Lock()
+	if o.writing || len(o.buf) == 0 || o.err != nil {
+		o.mu.Unlock()
+		return
+	}
+	o.writing = true
+	for n := 0; len(o.buf) > 0 && o.err == nil; n++ {
+		b := o.swap()
+		if o.direct == nil || n == flushRounds {
+			o.later(b, b)
+			return
+		}
+		o.mu.Unlock()
+		done, err := o.direct.write(b)
+		o.mu.Lock()
+		if err == nil && done < len(b) {
+			o.later(b, b[done:])
+			return
+		}
+		o.keep(b, err)
+	}
+	o.over()
+}
+
+// swap takes what is to be written. Under mu.
+func (o *outbox) swap() []byte {
+	b := o.buf
+	o.buf, o.spare = o.spare[:0], nil
+	return b
+}
+
+// keep puts a written buffer back. Under mu.
+func (o *outbox) keep(b []byte, err error) {
+	if err != nil && o.err == nil {
+		o.err = err
+		o.buf = nil
+		go o.failed(err)
+	}
+	if cap(b) <= maxOutKept {
+		o.spare = b[:0]
+	}
+}
+
+// later leaves the rest to a goroutine. Called under mu, which it releases.
+func (o *outbox) later(b, rest []byte) {
+	if o.err != nil {
+		o.over()
+		return
+	}
+	o.rest = len(rest)
+	o.wg.Add(1) // the socket has not ended: close, which comes first, sets err
+	o.mu.Unlock()
+	go func() {
+		defer o.wg.Done()
+		for {
+			invariants.Blocking("a write to a socket")
+			_, err := o.nc.Write(rest)
+			o.mu.Lock()
+			o.rest = 0
+			o.keep(b, err)
+			if len(o.buf) == 0 || o.err != nil {
+				o.over()
+				return
+			}
+			b = o.swap()
+			rest = b
+			o.rest = len(rest)
+			o.mu.Unlock()
+		}
+	}()
+}
+
+// over ends the writing. Called under mu, which it releases.
+func (o *outbox) over() {
+	o.writing = false
+	o.rest = 0
+	tell := o.asked
+	o.asked = false
+	o.empty.Broadcast()
+	o.mu.Unlock()
+	if tell {
+		o.room()
+	}
+}
+
+// full reports whether n bytes or more wait. If so, and it is to be told, room is called when all is written.
+func (o *outbox) full(n int, tell bool) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.buf)+o.rest < n || o.err != nil {
+		return false
+	}
+	o.asked = o.asked || tell && o.writing
+	return o.writing
+}
+
+// drain waits until all is written, or cannot be.
+func (o *outbox) drain() error {
+	o.flush()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.writing && o.err == nil {
+		invariants.BlockingBut(&o.mu, "a write to a socket")
+		o.empty.Wait()
+	}
+	return o.err
+}
+
+// close ends it: nothing is written any more.
+func (o *outbox) close(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		o.err = err
+	}
+	o.buf = nil
+	o.empty.Broadcast()
+}

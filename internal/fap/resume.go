@@ -1,0 +1,213 @@
+package fap
+
+import (
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+)
+
+// inlineMessages is how many messages of streams the reader, or who put a message, sends before it leaves the rest to the
+// conversation's goroutine.
+const (
+	inlineMessages = 64
+	wokenMessages  = 2
+	ownMessages    = 256
+)
+
+// resumeAll looks at all gets that wait, after a wake. Without block it is not the conversation's goroutine that runs it.
+func (c *conv) resumeAll(block bool) error {
+	if c.conn == nil {
+		return nil
+	}
+	if err := c.resumeGet(); err != nil {
+		return err
+	}
+	if c.waiter == nil || c.streams.slow {
+		return nil
+	}
+	if rc, upTo := c.woken(); rc != 0 {
+		all := c.streams.wanted()
+		if err := c.endWaits(all, rc, upTo); err != nil {
+			return err
+		}
+	}
+	for _, st := range c.streams.open {
+		if !st.parked && !st.blocks {
+			continue
+		}
+		if err := c.resumeStream(st); err != nil {
+			return err
+		}
+	}
+	n := wokenMessages
+	if block {
+		n = ownMessages
+	}
+	return c.startStreams(n)
+}
+
+// resumeStream goes on with the get of a stream.
+func (c *conv) resumeStream(st *stream) error {
+	if st.blocks {
+		return c.streamed(st, nil, 0, Blocks, nil)
+	}
+	body, total, s, err := st.wait.Resume()
+	return c.streamed(st, body, total, s, err)
+}
+
+// streamed does what a get of a stream has come to.
+func (c *conv) streamed(st *stream, body []byte, total int, s WaitState, err error) error {
+	if s == Blocks && c.mayBlock() {
+		c.turn.flush()
+		body, total, err = st.wait.Finish()
+		s = Over
+	}
+	if parked := s == Waits; parked != st.parked {
+		st.parked = parked
+		c.countWait(parked)
+	}
+	st.blocks = s == Blocks
+	switch s {
+	case Blocks:
+		c.askGoroutine()
+		return nil
+	case Unfit:
+		c.streams.slow = true
+		c.unparkAll()
+		c.askGoroutine()
+		return nil
+	case Waits:
+		return nil
+	}
+	rc, err := c.send(st, &st.md, &st.gmo, body, total, err)
+	if err != nil || rc == 0 {
+		return err
+	}
+	return c.cannot(st, rc)
+}
+
+// askGoroutine has the conversation's goroutine go on.
+func (c *conv) askGoroutine() {
+	if c.mayBlock() {
+		return
+	}
+	c.mu.Lock()
+	c.kicked = true
+	c.mu.Unlock()
+}
+
+// startStreams sends at most n messages that are there to those who asked for them, and lets the gets of the others wait. What
+// is left goes on in the conversation's goroutine.
+func (c *conv) startStreams(n int) error {
+	if c.conn == nil {
+		return nil
+	}
+	if c.waiter == nil || c.streams.slow {
+		if c.streams.ready() {
+			c.askGoroutine()
+		}
+		return nil
+	}
+	for _, st := range c.streams.open {
+		for c.streams.wants(st) && !st.parked && !st.blocks && !c.pausing(st) {
+			if c.k.out.full(streamBuffer, false) {
+				c.k.out.flush()
+				if c.k.out.full(streamBuffer, true) {
+					return nil // hasRoom goes on
+				}
+			}
+			if n == 0 {
+				c.mu.Lock()
+				c.kicked = true
+				c.mu.Unlock()
+				return nil
+			}
+			n--
+			st.md, st.gmo = st.wanted(true)
+			body, total, s, err := st.wait.Get(st.req.Hobj, &st.md, &st.gmo, c.room(st, &st.gmo))
+			if err := c.streamed(st, body, total, s, err); err != nil || c.streams.slow {
+				return err
+			}
+		}
+		if st.parked && !c.streams.wants(st) {
+			c.unpark(st)
+		}
+	}
+	return nil
+}
+
+// stream lets the goroutine serve the streams. more reports that it is to come back.
+func (c *conv) stream() (more bool, err error) {
+	if c.conn == nil {
+		return false, nil
+	}
+	if c.waiter != nil && !c.streams.slow {
+		if err := c.startStreams(ownMessages); err != nil {
+			return false, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return c.kicked, nil
+	}
+	if !c.streams.ready() {
+		return false, nil
+	}
+	return true, c.pump()
+}
+
+// hasRoom is called when the outbox, which was too full for streams, is empty.
+func (k *socket) hasRoom() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.convs {
+		c.kick()
+	}
+}
+
+// pause leaves a stream alone for a while.
+func (c *conv) pause(st *stream, d time.Duration) {
+	clk := c.k.s.opt.Clock
+	st.until = clk.Now().Add(d)
+	clk.AfterFunc(d, c.kick)
+}
+
+func (c *conv) pausing(st *stream) bool {
+	return !st.until.IsZero() && c.k.s.opt.Clock.Now().Before(st.until)
+}
+
+// unpark ends the wait of a stream.
+func (c *conv) unpark(st *stream) {
+	if st.parked || st.blocks {
+		st.wait.Cancel()
+	}
+	if st.parked {
+		c.countWait(false)
+	}
+	st.parked, st.blocks = false, false
+}
+
+func (c *conv) unparkAll() {
+	for _, st := range c.streams.open {
+		c.unpark(st)
+	}
+}
+
+// cancelWaits ends all gets that wait, before the connection does.
+func (c *conv) cancelWaits() {
+	c.unparkAll()
+	g := &c.held1
+	if !g.active {
+		return
+	}
+	g.wait.Cancel()
+	g.active = false
+	c.countWait(false)
+	c.mu.Lock()
+	c.held = false
+	c.mu.Unlock()
+}
+
+// wants reports whether a stream is open for a message.
+func (s *streams) wants(st *stream) bool {
+	return st.open && (s.started || st.req.Flags&wire.ReqCallback == 0)
+}
