@@ -50,6 +50,16 @@ func FindCipherSpec(name string) (CipherSpec, bool) {
 	return c, ok
 }
 
+// CipherSpecOf is the name of what was negotiated, blank when there is none.
+func CipherSpecOf(version, suite uint16) string {
+	for n, c := range cipherSpecs {
+		if len(c.Suites) == 1 && c.Suites[0] == suite && c.Min == version {
+			return n
+		}
+	}
+	return ""
+}
+
 // CipherSpecs lists the names that can be served.
 func CipherSpecs() []string {
 	out := make([]string, 0, len(cipherSpecs))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -13,6 +14,8 @@ import (
 	"github.com/qmgrd/qmgrd/internal/fap/engine"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/invariants"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
@@ -25,14 +28,26 @@ type clients struct {
 	keys *keys
 	// plainEverywhere lets passwords come in clear from other machines too.
 	plainEverywhere bool
+	// maxActive and maxChannels are MaxActiveChannels and MaxChannels of qm.ini; 0: no such limit.
+	maxActive, maxChannels int
+	repeats                *obs.Repeats
+	early                  early
 
-	mu   invariants.Mutex
-	inst map[string]map[string]int // running instances by channel and client address
+	mu     invariants.Mutex
+	active int                       // running instances
+	inst   map[string]map[string]int // by channel and client address
+	who    map[*fap.Instance]*client // what the queue manager knows of them
 }
 
+// client is what the last MQCONN of an instance told.
+type client struct{ user, appl string }
+
 func newClients(qm *qmgr.Manager, log *zerolog.Logger, clk clock.Clock, k *keys) *clients {
-	c := &clients{qm: qm, log: log, clk: clk, keys: k, inst: map[string]map[string]int{}}
-	c.srv = fap.New(&engine.Backend{Manager: qm, Start: c.start, Identify: c.identify}, fap.Options{Clock: clk, Log: log})
+	c := &clients{qm: qm, log: log, clk: clk, keys: k, repeats: obs.NewRepeats(clk), inst: map[string]map[string]int{},
+		who: map[*fap.Instance]*client{}}
+	c.early.init()
+	c.srv = fap.New(&engine.Backend{Manager: qm, Start: c.start, Identify: c.identify},
+		fap.Options{Clock: clk, Log: log, Repeats: c.repeats})
 	return c
 }
 
@@ -69,12 +84,33 @@ func (c *clients) start(_ context.Context, p fap.Peer) (*fap.Instance, error) {
 	if err := c.count(&sc, host); err != nil {
 		return nil, err
 	}
-	return &fap.Instance{Channel: sc.Name, QMgr: c.qm.Name(), QMID: c.qm.ID(), Heartbeat: sc.Heartbeat, MaxMsg: sc.MaxMsg,
-		ShareCnv: sc.ShareCnv, PlainPasswords: c.plainPasswords(p.Addr), Close: func() { c.uncount(sc.Name, host) }}, nil
+	i := &fap.Instance{Channel: sc.Name, QMgr: c.qm.Name(), QMID: c.qm.ID(), Heartbeat: sc.Heartbeat, MaxMsg: sc.MaxMsg,
+		ShareCnv: sc.ShareCnv, Disconnect: time.Duration(sc.Disconnect) * time.Second, PlainPasswords: c.plainPasswords(p.Addr)}
+	i.Close = func() { c.uncount(i, host) }
+	c.mu.Lock()
+	c.who[i] = &client{}
+	c.mu.Unlock()
+	return i, nil
 }
 
-// count takes one of the instances that MAXINST and MAXINSTC allow.
+// limit is the refusal of a client for want of an instance.
+func limit(id, format string, a ...any) error {
+	return &fap.Refusal{Code: wire.CodeChannelUnavailable, ID: id, Err: fmt.Errorf(format, a...)}
+}
+
+// count takes one of the instances that the channel and qm.ini allow. A channel that is stopped allows none.
 func (c *clients) count(sc *qmgr.ServerConn, host string) error {
+	qualifier, err := c.tryCount(sc, host)
+	if qualifier != 0 && c.qm != nil {
+		c.qm.LimitReached(sc.Name, host, qualifier)
+	}
+	return err
+}
+
+func (c *clients) tryCount(sc *qmgr.ServerConn, host string) (qualifier int32, err error) {
+	if sc.Stopped {
+		return 0, limit("AMQ9558E", "it is stopped; START CHANNEL(%s) lets clients in", sc.Name)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	by := c.inst[sc.Name]
@@ -82,28 +118,35 @@ func (c *clients) count(sc *qmgr.ServerConn, host string) error {
 	for _, n := range by {
 		all += n
 	}
-	if all >= int(sc.MaxInst) {
-		return fmt.Errorf("%d instances run, which is its MAXINST", all)
-	}
-	if n := by[host]; n >= int(sc.MaxInstC) {
-		return fmt.Errorf("%d instances of %s run, which is its MAXINSTC", n, host)
+	switch {
+	case c.maxChannels > 0 && c.active >= c.maxChannels:
+		return mqi.MQRQ_MAX_CHANNELS, limit("AMQ9513E", "%d channels are in use, which is MaxChannels of qm.ini", c.active)
+	case c.maxActive > 0 && c.active >= c.maxActive:
+		return mqi.MQRQ_MAX_ACTIVE_CHANNELS, limit("AMQ9513E", "%d channels are active, which is MaxActiveChannels of qm.ini", c.active)
+	case all >= int(sc.MaxInst):
+		return mqi.MQRQ_SVRCONN_INST_LIMIT, limit("AMQ9489E", "%d instances run, which is its MAXINST", all)
+	case by[host] >= int(sc.MaxInstC):
+		return mqi.MQRQ_CLIENT_INST_LIMIT, limit("AMQ9490E", "%d instances of %s run, which is its MAXINSTC", by[host], host)
 	}
 	if by == nil {
 		by = map[string]int{}
 		c.inst[sc.Name] = by
 	}
 	by[host]++
-	return nil
+	c.active++
+	return 0, nil
 }
 
-func (c *clients) uncount(channel, host string) {
+func (c *clients) uncount(i *fap.Instance, host string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	by := c.inst[channel]
+	delete(c.who, i)
+	c.active--
+	by := c.inst[i.Channel]
 	if by[host]--; by[host] <= 0 {
 		delete(by, host)
 	}
 	if len(by) == 0 {
-		delete(c.inst, channel)
+		delete(c.inst, i.Channel)
 	}
 }

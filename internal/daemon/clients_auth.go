@@ -7,6 +7,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/fap"
+	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
@@ -27,7 +28,19 @@ func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Iden
 	if t := r.Peer.TLS; t != nil && len(t.PeerCertificates) > 0 {
 		a.Peer = t.PeerCertificates[0]
 	}
-	return c.qm.AdmitClient(ctx, a)
+	if c.qm.ChannelStopped(r.Instance.Channel) { // since the instance began
+		return auth.Identity{}, mqi.E("MQCONN", r.Instance.Channel, mqi.MQRC_CHANNEL_NOT_AVAILABLE)
+	}
+	id, err := c.qm.AdmitClient(ctx, a)
+	if err == nil {
+		c.early.leave(r.Peer.Addr)
+		c.mu.Lock()
+		if w := c.who[r.Instance]; w != nil {
+			w.user, w.appl = id.User, r.ApplName
+		}
+		c.mu.Unlock()
+	}
+	return id, err
 }
 
 // hostNames finds the names of an address, and keeps those that lead back to it.

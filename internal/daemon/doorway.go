@@ -9,14 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
 const (
 	// firstByteTime is how long a peer may take until it sends anything.
 	firstByteTime = 30 * time.Second
-	// maxSilent bounds the peers of a port that have sent nothing yet.
-	maxSilent = 4096
 	// tlsRecord is the first byte of a TLS handshake; a segment of the client protocol begins with a letter.
 	tlsRecord = 0x16
 )
@@ -31,12 +31,11 @@ type doorway struct {
 	c     *clients
 	name  string
 	ready chan net.Conn
-	slots chan struct{}
 	wg    sync.WaitGroup
 }
 
 func newDoorway(ctx context.Context, c *clients, name string, l net.Listener) *doorway {
-	d := &doorway{Listener: l, ctx: ctx, c: c, name: name, ready: make(chan net.Conn), slots: make(chan struct{}, maxSilent)}
+	d := &doorway{Listener: l, ctx: ctx, c: c, name: name, ready: make(chan net.Conn)}
 	d.wg.Go(d.run)
 	return d
 }
@@ -82,28 +81,37 @@ func (d *doorway) meet(nc net.Conn) {
 		nc.Close()
 		return
 	}
-	select {
-	case d.slots <- struct{}{}:
-	default:
-		d.c.log.Warn().Str(obs.FieldAMQ, "AMQ9513E").Str("listener", d.name).Stringer("peer", nc.RemoteAddr()).
-			Msgf("connection refused: %d peers have sent nothing yet, which is the maximum", maxSilent)
-		nc.Close()
+	if err := d.c.early.enter(nc.RemoteAddr()); err != nil {
+		d.refuse(nc, err)
 		return
 	}
 	d.wg.Go(func() {
-		defer func() { <-d.slots }()
 		stop := context.AfterFunc(d.ctx, func() { nc.Close() })
 		c, err := d.c.firstByte(nc)
 		if !stop() || err != nil {
 			nc.Close() // a port check, or the end
+			d.c.early.leave(nc.RemoteAddr())
 			return
 		}
 		select {
 		case d.ready <- c:
 		case <-d.ctx.Done():
-			nc.Close()
+			c.Close()
 		}
 	})
+}
+
+// refuse closes a peer for which there is no room. A flood of them does not flood the log.
+func (d *doorway) refuse(nc net.Conn, why error) {
+	defer nc.Close()
+	entry := func() *zerolog.Event {
+		return d.c.log.Warn().Str(obs.FieldAMQ, "AMQ9513E").Str("listener", d.name)
+	}
+	if d.c.repeats.Allow("AMQ9513E "+d.name, func(left int) {
+		entry().Int("left_out", left).Msgf("listener %s: %d more connections were refused in the last minute", d.name, left)
+	}) {
+		entry().Stringer("peer", nc.RemoteAddr()).Msgf("connection refused: %v", why)
+	}
 }
 
 // firstByte tells TLS from plain.
@@ -118,7 +126,7 @@ func (c *clients) firstByte(nc net.Conn) (net.Conn, error) {
 	if err := nc.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
-	p := &begun{Conn: nc, first: b[:]}
+	p := &begun{Conn: nc, first: b[:], early: &c.early}
 	if b[0] == tlsRecord {
 		return tls.Server(p, c.tlsConfig(nc.RemoteAddr())), nil
 	}
@@ -129,6 +137,13 @@ func (c *clients) firstByte(nc net.Conn) (net.Conn, error) {
 type begun struct {
 	net.Conn
 	first []byte
+	early *early
+}
+
+// Close ends the connection, and counts it no more if it had not got as far as MQCONN.
+func (b *begun) Close() error {
+	b.early.leave(b.Conn.RemoteAddr())
+	return b.Conn.Close()
 }
 
 func (b *begun) Read(p []byte) (int, error) {

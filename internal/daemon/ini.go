@@ -21,6 +21,9 @@ type Config struct {
 	Inserts      map[string]string // Variables: any key, AutoCluster: ClusterName — values of +WORD+ in commands
 	Warnings     []string
 
+	// Channels: MaxChannels and MaxActiveChannels — instances of client channels; 0: no limit but of descriptors
+	MaxChannels, MaxActiveChannels int64
+
 	PlainPasswords  bool   // Security: PlainPasswords=YES — clients elsewhere may send passwords without TLS
 	KeyPasswordFile string // SSL: KeyPasswordFile — holds the password of the PKCS#12 key repository
 }
@@ -47,6 +50,9 @@ var iniKeys = map[string]func(c *Config, v string) error{
 		}
 		return fmt.Errorf("%q: use YES or NO", v)
 	},
+	"channels.maxchannels":       sizeKey(func(c *Config) *int64 { return &c.MaxChannels }, 1, 65535),
+	"channels.maxactivechannels": sizeKey(func(c *Config) *int64 { return &c.MaxActiveChannels }, 1, 65535),
+
 	"ssl.keypasswordfile": func(c *Config, v string) error { c.KeyPasswordFile = v; return nil },
 
 	"log.segmentsize":   sizeKey(func(c *Config) *int64 { return &c.SegmentSize }, 1<<20, 4<<30),
@@ -152,6 +158,10 @@ const initialIni = `# Queue manager %s: qmgrd reads this file at start. Sizes ta
 
 #ErrorLog:
 #   MaxSize=32M            size of errors/AMQERR01.LOG before it becomes 02
+
+#Channels:
+#   MaxChannels=2000       instances of client channels at most
+#   MaxActiveChannels=2000
 
 #Security:
 #   PlainPasswords=NO      YES: clients of other machines may send passwords without TLS, readable for others

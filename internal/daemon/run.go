@@ -204,6 +204,8 @@ func (d *daemon) openDoors() error {
 	}
 	d.clients = newClients(d.qm, d.log, d.clk, d.keys)
 	d.clients.plainEverywhere = d.cfg.PlainPasswords || d.opt.Dev
+	d.clients.maxChannels, d.clients.maxActive = int(d.cfg.MaxChannels), int(d.cfg.MaxActiveChannels)
+	d.qm.SetClientHost(d.clients)
 	d.listeners.open(d.clients.serve)
 	return nil
 }

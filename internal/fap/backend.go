@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -39,6 +40,8 @@ type Instance struct {
 	Heartbeat int32 // HBINT, seconds
 	MaxMsg    int32 // MAXMSGL, bytes; 0 is 4194304
 	ShareCnv  int32 // SHARECNV
+	// Disconnect is how long an instance may be without a call, and without a get that waits, until it is ended; 0: for ever.
+	Disconnect time.Duration // DISCINT
 	// PlainPasswords lets clients send passwords readable on a connection without TLS, where they can be checked. Without
 	// it they arrive protected by an algorithm that is not public, and ConnectRequest.Protected is set.
 	PlainPasswords bool
@@ -52,6 +55,7 @@ type Instance struct {
 // Refusal is an error of Backend.Channel that has a code of its own on the wire.
 type Refusal struct {
 	Code wire.Code
+	ID   string // of the log's message; blank: by Code
 	Err  error
 }
 

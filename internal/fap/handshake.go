@@ -185,7 +185,8 @@ func (k *socket) settle(a *wire.ID) error {
 	l.heartbeat = time.Duration(a.HeartbeatIv) * time.Second
 	l.protected = a.FAP > plainFAP && k.peer.TLS == nil
 	k.link.Store(l)
-	k.room = semaphore.NewWeighted(2 * int64(l.maxMsg+overhead))
+	k.room = semaphore.NewWeighted(l.room())
+	k.room.TryAcquire(l.room() - earlyRoom) // until the peer has connected
 	first := uint32(0)
 	if l.shared {
 		first = 1
@@ -193,6 +194,12 @@ func (k *socket) settle(a *wire.ID) error {
 	k.newConv(first)
 	return nil
 }
+
+// earlyRoom is what may wait for its turn before the peer has connected.
+const earlyRoom = 2 * maxEarly
+
+// room is what may wait for its turn: two of the largest messages.
+func (l *link) room() int64 { return 2 * int64(l.maxMsg+overhead) }
 
 // takeUser keeps the user id of the first conversation, which holds for all of the socket.
 func (k *socket) takeUser(h wire.Header, body []byte) error {
@@ -212,6 +219,7 @@ func (k *socket) accepted() bool {
 	if k.connected.Swap(true) {
 		return false
 	}
+	k.room.Release(k.link.Load().room() - earlyRoom)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.deadline.Stop()

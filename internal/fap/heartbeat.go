@@ -19,53 +19,86 @@ const (
 // On a shared socket either end asks after an interval of silence. On an unshared one the client never asks, and only
 // listens while a get waits: then the server sends one each interval.
 func (k *socket) startHeartbeats() {
-	l := k.link.Load()
-	every := l.heartbeat
-	if every <= 0 {
-		if l.shared {
-			return
-		}
-		every = waitBeat
+	now := k.s.opt.Clock.Now().UnixNano()
+	k.lastRead.Store(now)
+	k.busyAt = now
+	if next := k.firstTick(); next > 0 {
+		k.s.agenda.set(k, next)
 	}
-	k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.beat = k.s.opt.Clock.AfterFunc(every, func() { k.tick(every, l.shared) })
 }
 
-// tick runs once an interval. It belongs to the socket like its other goroutines.
-func (k *socket) tick(every time.Duration, shared bool) {
-	k.mu.Lock()
-	if k.closed {
-		k.mu.Unlock()
-		return
+// beatEvery is the interval of heartbeats, 0 for none.
+func (k *socket) beatEvery() time.Duration {
+	l := k.link.Load()
+	if l.heartbeat <= 0 && !l.shared {
+		return waitBeat
 	}
-	k.wg.Add(1)
-	k.mu.Unlock()
-	defer k.wg.Done()
+	return l.heartbeat
+}
 
-	next, ask := every, false
-	idle := time.Duration(k.s.opt.Clock.Now().UnixNano() - k.lastRead.Load())
-	limit := every + min(every, beatGrace)
-	switch {
-	case shared && idle >= limit:
-		k.cancel(errSilent)
-		return
-	case shared && idle >= every:
-		next, ask = limit-idle, true
-	case shared:
-		next = every - idle
-	default:
-		ask = k.waits.Load() > 0
+func (k *socket) firstTick() time.Duration { return sooner(k.beatEvery(), k.inst.Disconnect) }
+
+// sooner is the lesser of two intervals of which 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a <= 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// tick looks at the socket when its time has come, and says when next. It must not wait: it is called for all sockets in
+// turn.
+func (k *socket) tick() {
+	now := k.s.opt.Clock.Now().UnixNano()
+	next := time.Duration(0)
+	if every := k.beatEvery(); every > 0 {
+		n, ask, silent := k.beatDue(now, every)
+		if silent {
+			k.cancel(errSilent)
+			return
+		}
+		next = n
+		if ask {
+			k.aside("heartbeat", func() error { k.sendBeat(); return nil })
+		}
+	}
+	if limit := k.inst.Disconnect; limit > 0 {
+		n := k.idleDue(now, limit)
+		if n <= 0 {
+			k.cancel(errIdle)
+			return
+		}
+		next = sooner(next, n)
 	}
 	k.mu.Lock()
-	if !k.closed {
-		k.beat.Reset(max(next, time.Millisecond))
+	defer k.mu.Unlock()
+	if !k.closed && next > 0 {
+		k.s.agenda.set(k, next)
 	}
-	k.mu.Unlock()
-	if ask {
-		k.sendBeat()
+}
+
+// beatDue says when to look again, whether to ask the peer, and whether it has been silent for too long.
+func (k *socket) beatDue(now int64, every time.Duration) (next time.Duration, ask, silent bool) {
+	idle := time.Duration(now - k.lastRead.Load())
+	limit := every + min(every, beatGrace)
+	switch shared := k.link.Load().shared; {
+	case !shared:
+		return every, k.waits.Load() > 0, false
+	case idle >= limit:
+		return 0, false, true
+	case idle >= every:
+		return limit - idle, true, false
 	}
+	return every - idle, false, false
+}
+
+// idleDue is how long the instance may still be without a call; 0 or less: no longer. While a get waits it is not idle.
+func (k *socket) idleDue(now int64, limit time.Duration) time.Duration {
+	if k.waits.Load() > 0 {
+		k.busyAt = now
+		return limit / 4
+	}
+	return limit - time.Duration(now-max(k.busyAt, k.counts.lastCall.Load()))
 }
 
 // sendBeat asks the peer for a sign of life. It may wait for a writer that is stuck; the next tick, which does not send a

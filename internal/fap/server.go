@@ -25,7 +25,7 @@ const (
 	// acceptPause is the wait after a failed accept (out of descriptors), so that it does not spin.
 	acceptPause = 50 * time.Millisecond
 	// maxEarly bounds a segment, and all unfinished ones, of a peer that has not connected yet.
-	maxEarly = 64 << 10
+	maxEarly = 16 << 10
 	// overhead is what a message's descriptors and options may add to its length.
 	overhead = 64 << 10
 )
@@ -37,6 +37,8 @@ type Options struct {
 	Handshake time.Duration // 0: DefaultHandshake
 	// MaxSockets is how many sockets there may be; 0: DefaultMaxSockets. One more is closed at once.
 	MaxSockets int
+	// Repeats keeps floods out of the log; nil: a new one.
+	Repeats *obs.Repeats
 }
 
 // Server serves one or more listeners.
@@ -50,6 +52,7 @@ type Server struct {
 	quiesce wire.Action      // sent to sockets that come later too
 	wg      sync.WaitGroup
 	count   atomic.Uint32 // sockets so far
+	agenda  agenda
 }
 
 // New makes a server; it does nothing before Serve.
@@ -60,10 +63,14 @@ func New(b Backend, o Options) *Server {
 	if o.Handshake == 0 {
 		o.Handshake = DefaultHandshake
 	}
+	if o.Repeats == nil {
+		o.Repeats = obs.NewRepeats(o.Clock)
+	}
 	if o.MaxSockets == 0 {
 		o.MaxSockets = DefaultMaxSockets
 	}
-	return &Server{backend: b, opt: o, sockets: map[*socket]struct{}{}, convs: map[mqi.ID]*conv{}}
+	return &Server{backend: b, opt: o, sockets: map[*socket]struct{}{}, convs: map[mqi.ID]*conv{},
+		agenda: agenda{clk: o.Clock}}
 }
 
 // Serve accepts until ctx ends or the listener is closed. It returns when every socket that it accepted has ended.

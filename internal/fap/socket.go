@@ -52,7 +52,8 @@ type socket struct {
 	convs     map[uint32]*conv
 	closed    bool
 	deadline  clock.Timer
-	beat      clock.Timer
+	due       due         // of the server's agenda
+	busyAt    int64       // when DISCINT last saw a get wait; the agenda's
 	connected atomic.Bool  // an MQCONN has been accepted: the handshake is over
 	lastRead  atomic.Int64 // clock's Unix nanoseconds
 	beating   atomic.Bool  // a heartbeat is being written
@@ -100,6 +101,7 @@ var (
 	errHandshake = errors.New("the peer did not connect in time")
 	errGoodbye   = errors.New("the peer ended the channel")
 	errSilent    = errors.New("no data within the heartbeat interval")
+	errIdle      = errors.New("no call within DISCINT")
 	errTLS       = errors.New("TLS")
 )
 
@@ -144,10 +146,8 @@ func (k *socket) finish() {
 	k.mu.Lock()
 	k.closed = true
 	k.deadline.Stop()
-	if k.beat != nil {
-		k.beat.Stop()
-	}
 	k.mu.Unlock()
+	k.s.agenda.drop(k)
 	k.nc.Close()
 	k.out.close(net.ErrClosed)
 	k.wg.Wait()
@@ -171,8 +171,12 @@ func (k *socket) logEnd(err error) {
 		ev, amq = log.Debug(), ""
 	case errors.Is(err, io.EOF) && !k.connected.Load():
 		ev, amq = log.Debug(), "" // a port check
+	case errors.As(err, &r) && r.ID != "":
+		amq = r.ID
 	case errors.As(err, &r) && refusalMessages[r.Code] != "":
 		amq = refusalMessages[r.Code]
+	case errors.Is(err, errIdle):
+		ev, amq = log.Info(), "AMQ9545I"
 	case errors.Is(err, errTLS):
 		amq = "AMQ9633E"
 	case errors.Is(err, errHandshake), errors.Is(err, errSilent):
@@ -183,6 +187,12 @@ func (k *socket) logEnd(err error) {
 		amq = "AMQ9208E"
 	}
 	if amq != "" {
+		if !k.s.opt.Repeats.Allow(amq+" "+k.peer.Channel, func(left int) {
+			log.Warn().Str(obs.FieldAMQ, amq).Str("channel", k.peer.Channel).Int("left_out", left).
+				Msgf("channel %q: %d more ended for such a reason in the last minute", k.peer.Channel, left)
+		}) {
+			return
+		}
 		ev = ev.Str(obs.FieldAMQ, amq)
 	}
 	ev.Err(err).Str("channel", k.peer.Channel).Stringer("peer", k.nc.RemoteAddr()).
@@ -369,7 +379,7 @@ func (k *socket) startConv(h wire.Header, a *wire.Socket) error {
 	n := len(k.convs)
 	_, used := k.convs[a.Conv]
 	k.mu.Unlock()
-	full := n >= int(l.convs)
+	full := n >= int(l.convs) || !k.connected.Load() // before it has connected a peer has one
 	if full || used || a.Conv == 0 {
 		k.refuse(wire.CodeConvID)
 		return fmt.Errorf("conversation %d cannot start: %d are open, %d were agreed", a.Conv, n, l.convs)

@@ -157,7 +157,7 @@ func lastCode(cause error) (wire.Code, bool) {
 	switch {
 	case errors.Is(cause, context.Canceled):
 		return wire.CodeQMTerminating, true
-	case errors.Is(cause, errStopped):
+	case errors.Is(cause, errStopped), errors.Is(cause, errIdle):
 		return wire.CodeUserClosed, true
 	}
 	return 0, false

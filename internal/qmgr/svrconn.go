@@ -11,6 +11,9 @@ type ServerConn struct {
 	MaxInst   int32 // MAXINST
 	MaxInstC  int32 // MAXINSTC, of one client
 	MCAUser   string
+	// Disconnect is DISCINT, seconds without a call after which the instance ends; 0 is never.
+	Disconnect int32
+	Stopped    bool // by STOP CHANNEL
 
 	SSLCiph   string // blank: no TLS
 	SSLPeer   string
@@ -32,7 +35,7 @@ func (m *Manager) ServerConn(name string) (sc ServerConn, chlType string) {
 	}
 	num := func(key string) int32 { return int32(d.Int(key)) }
 	return ServerConn{Name: name, Heartbeat: num("HBINT"), MaxMsg: num("MAXMSGL"), ShareCnv: num("SHARECNV"),
-		MaxInst: num("MAXINST"), MaxInstC: num("MAXINSTC"), MCAUser: strings.TrimSpace(d.Get("MCAUSER")),
+		Disconnect: num("DISCINT"), Stopped: o.stopped.Load(), MaxInst: num("MAXINST"), MaxInstC: num("MAXINSTC"), MCAUser: strings.TrimSpace(d.Get("MCAUSER")),
 		SSLCiph: d.Get("SSLCIPH"), SSLPeer: d.Get("SSLPEER"), CertLabel: d.Get("CERTLABL"),
 		NeedCert: d.Get("SSLCAUTH") == "REQUIRED"}, chlType
 }
