@@ -83,6 +83,9 @@ func openBase(o Options, format int) (_ *base, err error) {
 			return nil, err
 		}
 	}
+	if format == formatLog {
+		b.state.list = listSmall
+	}
 	if o.ReadOnly {
 		b.vol = newVolatile(o.MemoryLimit, nil)
 		return b, readKeptInto(o.FS, o.Dir, b.vol)
@@ -162,7 +165,7 @@ func (b *base) release(orderly bool) error {
 	}
 	switch {
 	case b.state != nil && orderly:
-		errs = append(errs, b.state.endClean(b.opt.Dir))
+		errs = append(errs, b.state.endClean())
 	case b.state != nil:
 		errs = append(errs, b.state.close())
 	}

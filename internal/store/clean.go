@@ -14,9 +14,9 @@ import (
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
-// What an orderly end leaves for the next start (docs/format/state.md): the free list in the state file, so that bbolt
-// need not look at every page to find it, and the file "clean", which says which state that is. When the state file has
-// moved on since, the transaction number does not fit and the start reads everything, as after a crash.
+// What a commit of the state file leaves for the next start (docs/format/state.md): the free list in it, so that bbolt need not
+// look at every page to find it, and the file "clean", which says which state that is. When the state file has moved on since,
+// the transaction number does not fit and the start reads everything.
 
 const (
 	cleanMagic   = "QMCLEAN1"
@@ -119,7 +119,7 @@ func fingerprint(nat vfs.Native, path string) ([]byte, error) {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// endedCleanly reports whether the state file is as an orderly end left it.
+// endedCleanly reports whether the state file is as the last commit left it, and has the free list.
 func endedCleanly(fsys vfs.FS, nat vfs.Native, dir string) bool {
 	f, err := fsys.OpenFile(cleanPath(dir), os.O_RDONLY, 0)
 	if err != nil {
@@ -134,25 +134,55 @@ func endedCleanly(fsys vfs.FS, nat vfs.Native, dir string) bool {
 	return err == nil && string(said) == string(is)
 }
 
-// endClean writes the free list down and closes the state file; then "clean" says so. Without it the next start takes
-// longer, so that it fails is no failure of the end.
-func (s *state) endClean(dir string) error {
-	s.db.NoFreelistSync = false
-	uerr := s.update(func(*stateTx) error { return nil })
+// How much of the free list a commit writes down. That of a file which was deep once is long: it is left to the last commit of
+// a checkpoint, or the end.
+const (
+	listNever uint8 = iota
+	listSmall
+	listAlways
+)
+
+const (
+	smallList = 16 << 10 // pages
+	largeList = 1 << 20  // more are never listed but at the end
+)
+
+// listFree says whether a commit writes down a free list of so many pages.
+func listFree(list uint8, last bool, pages int) bool {
+	switch list {
+	case listNever:
+		return false
+	case listAlways:
+		return true
+	}
+	return pages <= smallList || last && pages <= largeList
+}
+
+// sayClean writes "clean" for the state file as it is. A kill right before it makes the next start longer, and so does a power
+// cut, after which "clean" may be an old one: that it cannot be written is no failure.
+func (s *state) sayClean(sync bool) {
+	b, err := fingerprint(s.nat, s.path)
+	if err != nil {
+		return
+	}
+	f, err := s.fs.OpenFile(cleanPath(s.dir), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	// Half of it, or an old one, is one that does not fit.
+	if _, err = f.WriteAt(b, 0); err == nil && sync {
+		_ = f.Sync()
+	}
+	f.Close()
+}
+
+// endClean writes the free list down and closes the state file; then "clean" says so.
+func (s *state) endClean() error {
+	_, uerr := s.commit(func(*stateTx) error { return nil }, listAlways)
 	if err := s.close(); err != nil || uerr != nil {
 		return err
 	}
-	b, err := fingerprint(s.nat, s.path)
-	if err != nil {
-		return nil
-	}
-	if f, err := s.fs.OpenFile(cleanPath(dir), os.O_RDWR|os.O_CREATE, 0o600); err == nil {
-		// Half of it, or an old one, is one that does not fit.
-		if _, err = f.WriteAt(b, 0); err == nil {
-			_ = f.Sync()
-		}
-		f.Close()
-	}
+	s.sayClean(true)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"hash/crc32"
+	"slices"
 )
 
 // Frames and segment headers of the log (docs/format/log.md).
@@ -144,12 +145,12 @@ const (
 )
 
 // decodeOps decodes count intents from payload[at:]. seg and base place the payload, so that inline values get refs.
-// key bytes alias payload.
-func decodeOps(payload []byte, at, count int, seg uint32, base uint64) ([]logOp, error) {
+// key bytes alias payload. They are appended to ops, which may be nil.
+func decodeOps(ops []logOp, payload []byte, at, count int, seg uint32, base uint64) ([]logOp, error) {
 	if count < 0 || count > (len(payload)-at)/opHeaderLen {
 		return nil, fmt.Errorf("%d intents do not fit in %d bytes", count, len(payload)-at)
 	}
-	ops := make([]logOp, 0, count)
+	ops = slices.Grow(ops, count)
 	for range count {
 		if len(payload)-at < opHeaderLen {
 			return nil, fmt.Errorf("intent at %d is cut off", at)
@@ -182,9 +183,10 @@ func decodeOps(payload []byte, at, count int, seg uint32, base uint64) ([]logOp,
 }
 
 func decodeValue(p []byte, at int, seg uint32, base uint64) (r ref, inline []byte, next int, err error) {
-	cut := fmt.Errorf("value at %d is cut off", at)
+	start := at
+	cut := func() error { return fmt.Errorf("value at %d is cut off", start) }
 	if len(p)-at < valueMinLen {
-		return r, nil, 0, cut
+		return r, nil, 0, cut()
 	}
 	tag := p[at]
 	r.n, r.crc = le.Uint32(p[at+1:]), le.Uint32(p[at+5:])
@@ -192,29 +194,29 @@ func decodeValue(p []byte, at int, seg uint32, base uint64) (r ref, inline []byt
 	switch tag {
 	case tagInline:
 		if uint64(r.n) > uint64(len(p)-at) {
-			return r, nil, 0, cut
+			return r, nil, 0, cut()
 		}
 		r.seg, r.off = seg, base+uint64(at)
 		return r, p[at : at+int(r.n) : at+int(r.n)], at + int(r.n), nil
 	case tagSame:
 		if len(p)-at < 4 {
-			return r, nil, 0, cut
+			return r, nil, 0, cut()
 		}
 		off := le.Uint32(p[at:])
 		if uint64(off)+uint64(r.n) > uint64(len(p)) {
-			return r, nil, 0, cut
+			return r, nil, 0, cut()
 		}
 		r.seg, r.off = seg, base+uint64(off)
 		return r, p[off : off+r.n : off+r.n], at + 4, nil
 	case tagPart:
 		if len(p)-at < 12 {
-			return r, nil, 0, cut
+			return r, nil, 0, cut()
 		}
 		r.seg, r.off, r.outside = le.Uint32(p[at:]), le.Uint64(p[at+4:]), true
 		return r, nil, at + 12, nil
 	case tagBig:
 		if len(p)-at < 8 {
-			return r, nil, 0, cut
+			return r, nil, 0, cut()
 		}
 		r.seg, r.off = segBig, le.Uint64(p[at:])
 		return r, nil, at + 8, nil

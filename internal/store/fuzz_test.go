@@ -205,7 +205,7 @@ func FuzzOps(f *testing.F) {
 		if len(p) < txHeaderLen {
 			return
 		}
-		ops, err := decodeOps(p, txHeaderLen, int(count), 1, 100)
+		ops, err := decodeOps(nil, p, txHeaderLen, int(count), 1, 100)
 		if err != nil {
 			return
 		}

@@ -26,7 +26,8 @@ type liveSource interface {
 	hidden(q QID, s Seq) (gone bool, head []byte, err error)
 }
 
-// walkLive merges the state file, the log's index (may be nil) and the nonpersistent messages.
+// walkLive merges the state file, the log's index (may be nil) and the nonpersistent messages. Nothing may change the state
+// file meanwhile.
 func (b *base) walkLive(src liveSource, fn func(Live) error) error {
 	qs, err := b.state.queues()
 	if err != nil {
@@ -38,8 +39,13 @@ func (b *base) walkLive(src liveSource, fn func(Live) error) error {
 	}
 	slices.Sort(qs)
 	defer b.state.forget()
+	heads, err := b.state.walkHeads()
+	if err != nil {
+		return err
+	}
+	defer heads.close()
 	for _, q := range slices.Compact(qs) {
-		if err := b.walkQueue(q, src, fn); err != nil {
+		if err := b.walkQueue(q, heads, src, fn); err != nil {
 			return err
 		}
 	}
@@ -73,8 +79,16 @@ func (c *cursor) peek() (*Live, error) {
 	return &c.buf[0], nil
 }
 
-func (b *base) walkQueue(q QID, src liveSource, fn func(Live) error) error {
-	cs := []*cursor{{fill: func(s Seq) ([]Live, error) { return b.storedLive(q, s, src) }}}
+func (b *base) walkQueue(q QID, heads *headWalk, src liveSource, fn func(Live) error) error {
+	r, err := heads.read(q)
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		defer r.stop()
+	}
+	st := &storedLive{s: b.state, r: r, q: q, src: src}
+	cs := []*cursor{{fill: st.from}}
 	seqs := b.vol.seqs(q)
 	cs = append(cs, &cursor{fill: func(Seq) (out []Live, _ error) {
 		n := min(len(seqs), chunkKeys)
@@ -111,35 +125,50 @@ func (b *base) walkQueue(q QID, src liveSource, fn func(Live) error) error {
 	}
 }
 
-// storedLive reads the next messages of the state file that still count.
-func (b *base) storedLive(q QID, from Seq, src liveSource) ([]Live, error) {
-	for {
-		heads, err := b.state.heads(q, from)
+// storedLive reads the messages of a queue in the state file that still count.
+type storedLive struct {
+	s   *state
+	r   *headReader // nil for a queue with a few messages, which are read through bbolt
+	q   QID
+	src liveSource
+	out []Live
+}
+
+func (l *storedLive) from(from Seq) ([]Live, error) {
+	l.out = l.out[:0]
+	for len(l.out) == 0 {
+		var heads []storedHead
+		var err error
+		if l.r != nil {
+			heads, err = l.r.next()
+		} else {
+			heads, err = l.s.heads(l.q, from)
+		}
 		if err != nil || len(heads) == 0 {
 			return nil, err
 		}
-		var out []Live
-		for _, h := range heads {
-			if src != nil {
-				gone, head, err := src.hidden(q, h.s)
-				if err != nil {
-					return nil, err
-				}
-				if gone {
-					continue
-				}
-				if head != nil {
-					h.head = head
-				}
+		for i := range heads {
+			if err := l.add(&heads[i]); err != nil {
+				return nil, err
 			}
-			out = append(out, Live{Q: q, S: h.s, L: Loc{Len: h.bodyLen}, Head: h.head, BodyLen: h.bodyLen,
-				Persistent: true})
-		}
-		if len(out) > 0 {
-			return out, nil
 		}
 		if from = heads[len(heads)-1].s + 1; from == 0 {
-			return nil, nil
+			break
 		}
 	}
+	return l.out, nil
+}
+
+func (l *storedLive) add(h *storedHead) error {
+	if l.src != nil {
+		gone, head, err := l.src.hidden(l.q, h.s)
+		if err != nil || gone {
+			return err
+		}
+		if head != nil {
+			h.head = head
+		}
+	}
+	l.out = append(l.out, Live{Q: l.q, S: h.s, L: Loc{Len: h.bodyLen}, Head: h.head, BodyLen: h.bodyLen, Persistent: true})
+	return nil
 }

@@ -112,6 +112,7 @@ func (s *state) replayFrom() (p position, err error) {
 }
 
 func (t *stateTx) setReplay(p position) error {
+	t.last = true
 	b, err := t.bucket([]byte(bucketLog), true)
 	if err != nil {
 		return err
@@ -429,48 +430,6 @@ func (s *logStore) readOnce(q QID, sq Seq) (Rec, error) {
 func (s *logStore) readEntry(e entry) (Rec, error) {
 	head, body, err := s.files.readPair(e.head, e.body)
 	return Rec{Head: head, Body: body, Persistent: true}, err
-}
-
-// liveView shows the delta to walkLive.
-type liveView struct {
-	s    *logStore
-	q    QID
-	seqs []Seq
-}
-
-func (v *liveView) queues() []QID { return v.s.delta.qids() }
-
-func (v *liveView) from(q QID, from Seq) ([]Live, error) {
-	if v.q != q {
-		v.q, v.seqs = q, v.s.delta.seqs(q)
-	}
-	var out []Live
-	for len(v.seqs) > 0 && len(out) < chunkKeys {
-		sq := v.seqs[0]
-		v.seqs = v.seqs[1:]
-		where, e, _ := v.s.delta.find(q, sq)
-		if where != inLog {
-			continue
-		}
-		head, err := v.s.files.read(e.head)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Live{Q: q, S: sq, L: e.body.loc(), Head: head, BodyLen: e.body.n, Persistent: true})
-	}
-	return out, nil
-}
-
-func (v *liveView) hidden(q QID, sq Seq) (bool, []byte, error) {
-	where, _, head := v.s.delta.find(q, sq)
-	if where != inState || head == nil {
-		return where != inState, nil, nil
-	}
-	b, err := v.s.files.read(*head)
-	if b == nil {
-		b = []byte{}
-	}
-	return false, b, err
 }
 
 // Live implements Store.

@@ -41,11 +41,12 @@ func (p Problem) String() string { return p.File + ": " + p.Where + ": " + p.Wha
 type pageDepth uint8
 
 const (
-	// everyPage is what a start after an unclean end reads.
+	// everyPage is what a start reads that does not know how the file was left.
 	everyPage pageDepth = iota
-	// noBodyLeaves leaves out the leaves with message bodies, which are most of a file. It is enough when the file is
-	// as a clean end left it: a body is read through its own checksum, and one that is missing is missed by its head.
-	noBodyLeaves
+	// noMessageLeaves leaves out the leaves with heads and bodies, which are most of a file. It is enough when "clean"
+	// says that the file is as a commit left it: Live looks at the leaves with heads in the same way, a body is read
+	// through its own checksum, and one that is missing is missed by its head.
+	noMessageLeaves
 	// strictly finds a damaged meta page a fault, though the other one will do.
 	strictly
 )
@@ -82,33 +83,52 @@ type pageWalk struct {
 	branches bool   // in a tree whose leaves are left out
 	kind     uint16 // of the page that cells ended with
 
+	leaf   func(id uint64, lo []byte)  // not nil: is told the leaves of a bucket, which are not looked at
+	record func(key, val []byte) error // not nil: takes the records of the leaves; what it says stops the walk
+	err    error                       // of record
+
+	levels []*level
+
 	ahead, aheadBuf []byte // what read has at hand
 	aheadOff        int64
 }
 
 // walkPages calls report for every fault until it returns false. The error is one of reading, not of the content.
 func walkPages(nat vfs.Native, path string, depth pageDepth, report func(Problem) bool) error {
-	f, err := nat.OpenNative(path, os.O_RDONLY, 0)
+	w, root, err := newPageWalk(nat, path, depth, report)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	w := &pageWalk{f: f, path: path, size: st.Size(), depth: depth, report: report}
-	root, ok := w.metas()
-	if !ok {
+	defer w.f.Close()
+	if root == 0 {
 		return nil
 	}
-	w.seen = make([]uint64, (w.high+63)/64)
-	w.use(0, 2)
 	w.tree(root, true, nil, nil, 0)
-	if depth != noBodyLeaves {
+	if depth != noMessageLeaves {
 		w.freelist()
 	}
 	return nil
+}
+
+// newPageWalk opens the file and reads its meta pages. root is 0 when both are bad, which was reported.
+func newPageWalk(nat vfs.Native, path string, depth pageDepth, report func(Problem) bool) (w *pageWalk, root uint64, err error) {
+	f, err := nat.OpenNative(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	w = &pageWalk{f: f, path: path, size: st.Size(), depth: depth, report: report}
+	root, ok := w.metas()
+	if !ok {
+		return w, 0, nil
+	}
+	w.seen = make([]uint64, (w.high+63)/64)
+	w.use(0, 2)
+	return w, root, nil
 }
 
 // fault reports; it always returns false so that callers can return it.
@@ -252,6 +272,11 @@ func (w *pageWalk) tree(id uint64, top bool, lo, hi []byte, depth int) {
 		w.fault(off, "page %d says it is page %d", id, got)
 		return
 	}
+	if w.leaf != nil && le.Uint16(buf[8:]) == flagLeaf {
+		w.kind = flagLeaf
+		w.leaf(id, lo)
+		return
+	}
 	pages := 1 + uint64(le.Uint32(buf[12:]))
 	if !w.use(id, pages) {
 		w.fault(off, "page %d with %d pages runs into another or out of the file", id, pages)
@@ -265,9 +290,24 @@ func (w *pageWalk) tree(id uint64, top bool, lo, hi []byte, depth int) {
 			return
 		}
 	} else if top || le.Uint16(buf[8:]) != flagLeaf {
-		p.buf = bytes.Clone(buf) // other pages are read while this one is looked at
+		l := w.level(depth)
+		l.page = append(l.page[:0], buf...) // other pages are read while this one is looked at
+		p.buf = l.page
 	}
 	w.cells(p, top, lo, hi, depth)
+}
+
+// level is what the page at one depth of the walk needs; it is used again for the next one there.
+type level struct {
+	page     []byte
+	children []child
+}
+
+func (w *pageWalk) level(depth int) *level {
+	for len(w.levels) <= depth {
+		w.levels = append(w.levels, &level{})
+	}
+	return w.levels[depth]
 }
 
 // cells checks the cells of a page, inline or not, and follows them.
@@ -275,6 +315,10 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 	flags, count := le.Uint16(p.buf[8:]), int64(le.Uint16(p.buf[10:]))
 	if flags != flagLeaf && flags != flagBranch {
 		w.fault(p.off, "page kind %#x", flags)
+		return
+	}
+	if flags == flagBranch && w.record != nil {
+		w.fault(p.off, "a branch page among the leaves")
 		return
 	}
 	if flags == flagBranch && count == 0 {
@@ -288,7 +332,7 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 	}
 	at := pageHeaderLen + count*cellLen // where the next cell's data must lie
 	var last []byte
-	var children []child // that are looked into
+	children := w.level(depth).children[:0] // that are looked into
 	for i := range count {
 		c := cellAt(table[i*cellLen:], flags)
 		if pageHeaderLen+i*cellLen+c.pos != at {
@@ -312,16 +356,30 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 			return
 		case flags == flagBranch || c.bucket:
 			children = append(children, c)
+		case w.record != nil:
+			if val, ok := p.bytes(c.at, c.valLen); !ok {
+				return
+			} else if w.err = w.record(key, val); w.err != nil {
+				w.stop = true
+				return
+			}
 		}
 		at += c.keyLen + c.valLen
 	}
+	w.level(depth).children = children
 	for i, c := range children {
 		if flags == flagLeaf {
 			w.bucketCell(p, c, depth)
 			continue
 		}
-		if w.branches && i > 0 && w.kind == flagLeaf {
-			break // its neighbours are leaves too: all are equally deep
+		if i > 0 && w.kind == flagLeaf { // its neighbours are leaves too: all are equally deep
+			if w.branches {
+				break
+			}
+			if w.leaf != nil {
+				w.leaf(c.page, c.key)
+				continue
+			}
 		}
 		end := hi
 		if i+1 < len(children) {
@@ -363,7 +421,7 @@ func (w *pageWalk) bucketCell(p *pageData, c child, depth int) {
 			w.fault(p.off+c.at, "bucket %q has %d bytes too many", c.key, c.valLen-bucketHdrLen)
 			return
 		}
-		w.branches = w.depth == noBodyLeaves && len(c.key) > 0 && c.key[0] == bucketBody
+		w.branches = w.depth == noMessageLeaves && len(c.key) > 0 && (c.key[0] == bucketBody || c.key[0] == bucketHead)
 		w.tree(root, false, nil, nil, depth+1)
 		w.branches = false
 		return

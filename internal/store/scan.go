@@ -266,6 +266,8 @@ type replayer struct {
 	ops    []logOp
 	bodies map[ref]bool
 	open   bool
+
+	scratch []logOp // used again for each frame
 }
 
 func (r *replayer) visit(f frame, s *segment, base uint64) error {
@@ -285,10 +287,11 @@ func (r *replayer) visit(f frame, s *segment, base uint64) error {
 		return errors.New("unit frame without a header")
 	}
 	unit, parts, count := le.Uint64(f.payload), le.Uint32(f.payload[8:]), le.Uint32(f.payload[12:])
-	ops, err := decodeOps(f.payload, txHeaderLen, int(count), s.no, base)
+	ops, err := decodeOps(r.scratch[:0], f.payload, txHeaderLen, int(count), s.no, base)
 	if err != nil {
 		return err
 	}
+	r.scratch = ops
 	if f.kind == kindOps {
 		r.begin(unit)
 		r.parts++
@@ -303,12 +306,15 @@ func (r *replayer) visit(f frame, s *segment, base uint64) error {
 	} else if !r.open || r.unit != unit || r.parts != parts {
 		return fmt.Errorf("unit %d has %d parts, %d of them are there", unit, parts, r.parts)
 	}
-	for _, o := range append(r.ops, ops...) {
-		if err := r.known(o); err != nil {
+	if len(r.ops) > 0 {
+		ops = append(r.ops, ops...)
+	}
+	for i := range ops {
+		if err := r.known(&ops[i]); err != nil {
 			return err
 		}
 	}
-	r.apply(append(r.ops, ops...))
+	r.apply(ops)
 	r.clear()
 	return nil
 }
@@ -320,11 +326,11 @@ func (r *replayer) begin(unit uint64) {
 	}
 }
 
-func (r *replayer) clear() { *r = replayer{apply: r.apply} }
+func (r *replayer) clear() { *r = replayer{apply: r.apply, scratch: r.scratch} }
 
 // known checks that a value outside the frame is one of the unit's body frames.
-func (r *replayer) known(o logOp) error {
-	for _, v := range []ref{o.a, o.b} {
+func (r *replayer) known(o *logOp) error {
+	for _, v := range []*ref{&o.a, &o.b} {
 		if v.n == 0 || v.seg == segBig || !v.outside {
 			continue
 		}

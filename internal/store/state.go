@@ -24,6 +24,9 @@ type state struct {
 
 	page   int          // bytes of a page
 	mapped atomic.Int64 // bytes of bodies read since the last forget
+
+	dir  string // where "clean" lies
+	list uint8  // how much of the free list a commit writes down (clean.go)
 }
 
 const forgetAfter = 32 << 20
@@ -74,17 +77,17 @@ func createState(fsys vfs.FS, dir string) error {
 }
 
 // openState opens the state file. Before bbolt maps it, its structure is checked with plain reads: bbolt trusts
-// what it maps, and a wrong page number would end the process. After a clean end the pages with message bodies are not
-// read: the start must not take longer the more there is on disk.
+// what it maps, and a wrong page number would end the process. When "clean" fits, the pages with heads and bodies are left
+// out: Live reads the former, and the start must not take longer the more there is of the latter.
 func openState(fsys vfs.FS, dir string, readOnly bool) (*state, error) {
 	nat, ok := fsys.(vfs.Native)
 	if !ok {
 		return nil, errors.New("store: this file system has no real files, bbolt needs one")
 	}
-	s := &state{fs: fsys, nat: nat, path: statePath(dir)}
+	s := &state{fs: fsys, nat: nat, path: statePath(dir), dir: dir}
 	depth := everyPage
 	if endedCleanly(fsys, nat, dir) {
-		depth = noBodyLeaves
+		depth = noMessageLeaves
 	}
 	if err := verifyPages(nat, s.path, depth); err != nil {
 		return nil, err
@@ -104,8 +107,12 @@ func openState(fsys vfs.FS, dir string, readOnly bool) (*state, error) {
 // spare tells how many bytes of the file are in no use: the next records go there first. The file shrinks at a
 // start only (compactState).
 func (s *state) spare() uint64 {
+	return uint64(s.freePages()) * uint64(s.page)
+}
+
+func (s *state) freePages() int {
 	st := s.db.Stats()
-	return uint64(st.FreePageN+st.PendingPageN) * uint64(s.page)
+	return st.FreePageN + st.PendingPageN
 }
 
 // forget lets the system take back what was mapped: a walk over the whole file must not count as memory in use.
@@ -131,15 +138,31 @@ func (s *state) view(fn func(*bolt.Tx) error) error {
 	return boltClosed(guard(s.path, func() error { return s.db.View(fn) }))
 }
 
-// update runs fn in one bbolt transaction that is durable when update returns nil.
+// update runs fn in one bbolt transaction that is durable when update returns nil. fn may run twice.
 func (s *state) update(fn func(*stateTx) error) error {
-	return boltClosed(s.nat.Durable(s.path, func() error {
+	listed, err := s.commit(fn, s.list)
+	if isFull(err) && s.list != listNever {
+		listed, err = s.commit(fn, listNever)
+	}
+	if err == nil && listed {
+		s.sayClean(false)
+	}
+	return err
+}
+
+func (s *state) commit(fn func(*stateTx) error, list uint8) (listed bool, err error) {
+	err = boltClosed(s.nat.Durable(s.path, func() error {
 		return guard(s.path, func() error {
 			return s.db.Update(func(tx *bolt.Tx) error {
-				return fn(&stateTx{tx: tx, buckets: map[string]*bolt.Bucket{}})
+				t := &stateTx{tx: tx, buckets: map[string]*bolt.Bucket{}}
+				err := fn(t)
+				listed = listFree(list, t.last, s.freePages())
+				s.db.NoFreelistSync = !listed // asked for at the end of Update, in this goroutine
+				return err
 			})
 		})
 	}))
+	return listed, err
 }
 
 func (s *state) close() error { return s.db.Close() }
@@ -148,6 +171,7 @@ func (s *state) close() error { return s.db.Close() }
 type stateTx struct {
 	tx      *bolt.Tx
 	buckets map[string]*bolt.Bucket
+	last    bool // of a checkpoint
 }
 
 // bucket returns the bucket by name; with make false it may return nil.
