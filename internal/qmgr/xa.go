@@ -113,6 +113,7 @@ type xaState struct {
 // xaConn is a connection's part.
 type xaConn struct {
 	open     bool
+	used     bool // has worked on a branch
 	active   *branch
 	scanning bool   // XARecover goes on
 	scanned  uint64 // behind this transaction number
@@ -189,7 +190,7 @@ func (c *Conn) XAStart(_ context.Context, x XID, flags int32) XARet {
 	b.state, b.conn, b.connID, b.user, b.appl = branchActive, c, c.id, c.who.User, c.opt.ApplName
 	c.mu.Lock()
 	c.work, b.work = b.work, nil
-	c.xa.active = b
+	c.xa.active, c.xa.used = b, true
 	c.mu.Unlock()
 	return XAOK
 }
@@ -269,7 +270,7 @@ func (c *Conn) xaDetach() *uow {
 
 // endBranches rolls back what the connection has not prepared, when it ends.
 func (c *Conn) endBranches() {
-	if !c.xa.open {
+	if !c.xa.used {
 		return
 	}
 	s := &c.m.xa

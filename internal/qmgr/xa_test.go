@@ -174,6 +174,10 @@ func TestXAConnectionLost(t *testing.T) {
 		"suspended": func(c *Conn) {
 			c.XAEnd(bg, xid("1"), TMSuspend)
 		},
+		"closed": func(c *Conn) {
+			c.XAEnd(bg, xid("1"), TMSuccess)
+			c.XAClose(bg)
+		},
 	} {
 		for _, leave := range [...]func(c *Conn){(*Conn).Break, func(c *Conn) { c.Disconnect(bg) }} {
 			r := newXARig(t)
