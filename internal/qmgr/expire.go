@@ -132,7 +132,7 @@ func (m *Manager) discard(q *Queue, dead []deadMsg) error {
 		if !d.rep {
 			continue
 		}
-		rec, err := m.opt.Store.Read(q.qid, d.seq, d.loc)
+		rec, err := m.opt.Store.Read(q.qid, d.seq, store.Loc{})
 		if err == nil {
 			if h, err := decodeHead(rec.Head); err == nil {
 				reports = append(reports, expiryReports(m, h, rec.Body)...)

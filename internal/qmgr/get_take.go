@@ -65,7 +65,7 @@ func (g *getting) read(f *found) (*readMsg, error) {
 	*msg = readMsg{}
 	msg.recs = msg.one[:0]
 	for i, x := range f.all() {
-		rec, err := g.c.m.opt.Store.Read(g.q.qid, x.e.seq, x.e.loc)
+		rec, err := g.c.m.opt.Store.Read(g.q.qid, x.e.seq, store.Loc{})
 		if err != nil {
 			return nil, err
 		}

@@ -67,7 +67,6 @@ type coopMark struct {
 type deadMsg struct {
 	slot uint32
 	seq  store.Seq
-	loc  store.Loc
 	pers bool
 	rep  bool
 }
@@ -216,10 +215,9 @@ func (q *Queue) unlink(slot uint32) {
 	}
 }
 
-// show makes a reserved message visible, now that it is durable at loc, and serves a waiter.
-func (q *Queue) show(slot uint32, loc store.Loc, now time.Time) {
+// show makes a reserved message visible, now that it is durable, and serves a waiter.
+func (q *Queue) show(slot uint32, now time.Time) {
 	e := q.slab.at(slot)
-	e.loc = loc
 	e.flags &^= fUncommitted
 	e.owner = 0
 	q.uncom--

@@ -164,7 +164,7 @@ func (q *Queue) fits(s *search, slot uint32) bool {
 func (q *Queue) condemn(slot uint32, dead *[]deadMsg) {
 	e := q.slab.at(slot)
 	e.flags |= fClaimed
-	*dead = append(*dead, deadMsg{slot: slot, seq: e.seq, loc: e.loc, pers: e.flags&fPersistent != 0,
+	*dead = append(*dead, deadMsg{slot: slot, seq: e.seq, pers: e.flags&fPersistent != 0,
 		rep: e.flags&fReport != 0})
 }
 

@@ -103,7 +103,7 @@ func (m *Manager) loadMessages() error {
 func (q *Queue) load(l *store.Live, h *msgHead) (slot uint32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	e := entry{seq: l.S, loc: l.L, expire: h.expire, mid: hashID(&h.md.MsgID), cid: hashID(&h.md.CorrelID),
+	e := entry{seq: l.S, expire: h.expire, mid: hashID(&h.md.MsgID), cid: hashID(&h.md.CorrelID),
 		put: uint32(h.putNanos / 1e9), size: l.BodyLen, prio: min(h.deliver, 9)}
 	if l.Persistent {
 		e.flags |= fPersistent

@@ -2,11 +2,10 @@ package qmgr
 
 import "github.com/qmgrd/qmgrd/internal/store"
 
-// entry is what a queue keeps in memory of one message: 64 bytes, free of pointers, so that the garbage collector
-// never looks into a deep queue. Head and body are the store's.
+// entry is what a queue keeps in memory of one message: 48 bytes, free of pointers, so that the garbage collector
+// never looks into a deep queue. Head and body are the store's, which finds them by queue and number.
 type entry struct {
 	seq        store.Seq
-	loc        store.Loc
 	expire     int64  // Unix milliseconds, 0 never
 	mid, cid   uint32 // hashes of MsgId and CorrelId
 	prev, next uint32 // neighbours in the delivery list; 0 none

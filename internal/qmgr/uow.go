@@ -252,8 +252,9 @@ func (m *Manager) commit(u *uow) error {
 	return nil
 }
 
-// reveal lets everybody see a unit that is durable: its puts, which are at locs, and that what it got is gone.
-func (m *Manager) reveal(u *uow, locs []store.Loc) {
+// reveal lets everybody see a unit that is durable: its puts, and that what it got is gone. Where the puts lie nobody keeps: 16
+// bytes a message are too much for what they save.
+func (m *Manager) reveal(u *uow, _ []store.Loc) {
 	now := m.opt.Clock.Now()
 	for _, s := range u.sent {
 		s.Delivered(now)
@@ -269,7 +270,7 @@ func (m *Manager) reveal(u *uow, locs []store.Loc) {
 				b.q.drop(p.slot)
 				continue
 			}
-			b.q.show(p.slot, locs[i], now)
+			b.q.show(p.slot, now)
 		}
 		for _, i := range b.gets {
 			b.q.remove(u.gets[i].slot)
