@@ -104,6 +104,7 @@ release-check: build
 e2e:
 	e2e/run
 	e2e/security
+	e2e/recovery
 
 # Static builds of every platform we ship, and the developers' laptops compiled and vetted.
 cross:
