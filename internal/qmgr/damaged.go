@@ -1,6 +1,9 @@
 package qmgr
 
-import "github.com/qmgrd/qmgrd/internal/obs"
+import (
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/obs"
+)
 
 // msgDamaged: a message cannot be read back.
 const msgDamaged = "AMQ7472E" // queue
@@ -26,4 +29,17 @@ func (g *getting) setAside(f *found, cause error) {
 		g.c.m.opt.Log.Error().Str(obs.FieldAMQ, msgDamaged).Str("queue", g.q.obj.Name).Uint64("number", uint64(f.e.seq)).Err(cause).
 			Msgf("a message of queue %s is damaged and is served to nobody; the messages behind it are", g.q.obj.Name)
 	}
+}
+
+// lost is the reason why an open queue can be used no more: it was deleted, or it is damaged.
+func (q *Queue) lost() mqi.RC {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.dead:
+		return mqi.MQRC_Q_DELETED
+	case q.damaged:
+		return mqi.MQRC_OBJECT_DAMAGED
+	}
+	return 0
 }

@@ -26,7 +26,7 @@ func putOptions(opts int32) mqi.PMO {
 
 func wantCC(t *testing.T, err error, cc mqi.CC, rc mqi.RC) {
 	t.Helper()
-	if c, r := mqi.Reason(err); c != cc || r != rc {
+	if c, r := reasonOf(err); c != cc || r != rc {
 		t.Fatalf("%v: completion %d reason %d, want %d and %d", err, c, r, cc, rc)
 	}
 }

@@ -41,7 +41,7 @@ func TestGetReasons(t *testing.T) {
 		{both, 1 << 30, mqi.MQRC_OPTIONS_ERROR},
 	} {
 		_, _, err := tryGet(r.c, tc.h, tc.opts)
-		if _, rc := mqi.Reason(err); rc != tc.rc {
+		if _, rc := reasonOf(err); rc != tc.rc {
 			t.Errorf("handle %d options %d: reason %d, want %d", tc.h, tc.opts, rc, tc.rc)
 		}
 	}

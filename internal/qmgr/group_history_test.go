@@ -83,7 +83,7 @@ func getGroups(r *rig, rt *rapid.T, c *Conn, h Handle) (groups []string) {
 		var msgs []string
 		for {
 			text, md, err := tryGet(c, h, opts)
-			if _, rc := mqi.Reason(err); rc == mqi.MQRC_NO_MSG_AVAILABLE && len(msgs) == 0 {
+			if _, rc := reasonOf(err); rc == mqi.MQRC_NO_MSG_AVAILABLE && len(msgs) == 0 {
 				return groups
 			}
 			wantRC(rt, err, 0)

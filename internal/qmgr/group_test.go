@@ -43,7 +43,7 @@ func TestLogicalOrder(t *testing.T) {
 	}
 	r.put(r.c, h, "c1", logical, flags(mqi.MQMF_MSG_IN_GROUP))
 	err = r.c.Close(bg, h, 0)
-	if cc, rc := mqi.Reason(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_GROUP {
+	if cc, rc := reasonOf(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_GROUP {
 		t.Errorf("close: %v", err)
 	}
 }

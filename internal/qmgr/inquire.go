@@ -35,8 +35,8 @@ func (c *Conn) Inq(ctx context.Context, n Handle, selectors []int32, maxInts, ma
 		return nil, nil, mqi.E("MQINQ", h.name, mqi.MQRC_CHAR_ATTR_LENGTH_ERROR)
 	case h.check() != 0:
 		return nil, nil, mqi.E("MQINQ", h.name, h.check())
-	case h.queue != nil && h.queue.isDead():
-		return nil, nil, mqi.E("MQINQ", h.name, mqi.MQRC_Q_DELETED)
+	case h.queue != nil && h.queue.lost() != 0:
+		return nil, nil, mqi.E("MQINQ", h.name, h.queue.lost())
 	}
 	q := inquiry{h: h, obj: h.res.path[0], def: h.res.path[0].Def(), maxInts: maxInts, maxChars: maxChars}
 	for _, s := range selectors {

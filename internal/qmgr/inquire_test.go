@@ -43,7 +43,7 @@ func TestInquire(t *testing.T) {
 		{"too many", q, make([]int32, 257), 0, 3, nil, "", mqi.MQRC_SELECTOR_LIMIT_EXCEEDED},
 	} {
 		ints, chars, err := r.c.Inq(bg, tc.h, tc.sel, tc.nInt, tc.nChar)
-		if _, rc := mqi.Reason(err); rc != tc.rc {
+		if _, rc := reasonOf(err); rc != tc.rc {
 			t.Errorf("%s: %v, want %d", tc.name, err, tc.rc)
 		}
 		if d := cmp.Diff(tc.ints, ints); d != "" || string(chars) != tc.chars {

@@ -80,7 +80,7 @@ func TestCommandsOnQueuesInUse(t *testing.T) {
 	r.ok("ALTER QALIAS(AL) DESCR('no matter')")
 	r.ok("ALTER QALIAS(AL) TARGET(OTHER) FORCE")
 	md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
-	if _, rc := mqi.Reason(c.Put(bg, h, &md, &pmo, nil)); rc != mqi.MQRC_OBJECT_CHANGED {
+	if _, rc := reasonOf(c.Put(bg, h, &md, &pmo, nil)); rc != mqi.MQRC_OBJECT_CHANGED {
 		t.Errorf("put through a changed alias: %d", rc)
 	}
 	if err := c.Close(bg, h, 0); err != nil {
@@ -148,7 +148,7 @@ func TestDynamicQueueRecords(t *testing.T) {
 }
 
 func reasonIs(err error, want mqi.RC) bool {
-	_, rc := mqi.Reason(err)
+	_, rc := reasonOf(err)
 	return rc == want
 }
 

@@ -80,7 +80,7 @@ func TestOpenReasons(t *testing.T) {
 		od.Version = 4
 		od.ObjectName, od.ObjectQMgrName = tc.name, tc.qmgr
 		h, err := r.c.Open(bg, &od, tc.opts)
-		if _, got := mqi.Reason(err); got != tc.rc {
+		if _, got := reasonOf(err); got != tc.rc {
 			t.Errorf("open %q at %q with %d: reason %d, want %d", tc.name, tc.qmgr, tc.opts, got, tc.rc)
 			continue
 		}

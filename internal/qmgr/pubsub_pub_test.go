@@ -20,7 +20,7 @@ func TestPublishRefusals(t *testing.T) {
 	open := func(od *mqi.OD, opts int32, want mqi.RC) {
 		t.Helper()
 		_, err := r.c.Open(bg, od, opts)
-		if _, rc := mqi.Reason(err); rc != want {
+		if _, rc := reasonOf(err); rc != want {
 			t.Errorf("MQOPEN(%q, %q, %d): %d, want %d", od.ObjectName, od.ObjectString, opts, rc, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestPublishRefusals(t *testing.T) {
 	wantRC(t, tryPub(r.c, "a", "x", mqi.MQPMO_WARN_IF_NO_SUBS_MATCHED), mqi.MQRC_NO_SUBS_MATCHED)
 	h := r.openTopic(r.c, "a")
 	_, _, err := tryGet(r.c, h, 0)
-	if cc, _ := mqi.Reason(err); cc != mqi.CCFailed {
+	if cc, _ := reasonOf(err); cc != mqi.CCFailed {
 		t.Errorf("MQGET of a topic handle: %v", err)
 	}
 	wantRC(t, r.c.Close(bg, h, mqi.MQCO_DELETE), mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)

@@ -68,7 +68,7 @@ func TestSubscribeRefusals(t *testing.T) {
 			f = func(*mqi.SD) {}
 		}
 		_, _, err := r.c.Subscribe(bg, subSD(tc.topic, tc.opts, f), 0)
-		if _, rc := mqi.Reason(err); rc != tc.rc {
+		if _, rc := reasonOf(err); rc != tc.rc {
 			t.Errorf("MQSUB(%.20q, %x): %d, want %d (%v)", tc.topic, tc.opts, rc, tc.rc, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestSubscribeStoresUnusable(t *testing.T) {
 			r.close(r.c, s, mqi.MQCO_REMOVE_SUB)
 			r.close(r.c, q, 0)
 		}
-		_, rc := mqi.Reason(err)
+		_, rc := reasonOf(err)
 		return rc
 	}
 	want := func(got, rc mqi.RC) {
@@ -254,7 +254,7 @@ func TestAlterRefusals(t *testing.T) {
 			f = func(*mqi.SD) {}
 		}
 		_, _, err := r.c.Subscribe(bg, subSD("t", tc.opts, named(tc.name), f), tc.h)
-		if _, rc := mqi.Reason(err); rc != tc.rc {
+		if _, rc := reasonOf(err); rc != tc.rc {
 			t.Errorf("%s %x: %d, want %d", tc.name, tc.opts, rc, tc.rc)
 		}
 	}

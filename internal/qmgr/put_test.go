@@ -40,7 +40,7 @@ func TestPutDescriptorReasons(t *testing.T) {
 	} {
 		before := r.depth("Q")
 		md, err := tryPut(r.c, h, "x", 0, tc.change)
-		cc, rc := mqi.Reason(err)
+		cc, rc := reasonOf(err)
 		if rc != tc.rc {
 			t.Errorf("%s: reason %d, want %d", tc.name, rc, tc.rc)
 		}

@@ -69,7 +69,7 @@ func TestRemotePutWays(t *testing.T) {
 				in.ReplyToQMgr != "QM1" || in.Report != mqi.MQRO_COA || in.UserIdentifier != "app" {
 				t.Errorf("%s at %q: inner descriptor %+v", tc.name, tc.qm, in)
 			}
-			if md.CorrelID != sent.MsgID || md.MsgID == sent.MsgID || md.Report != 0 || md.ReplyToQ != "" ||
+			if md.CorrelID != sent.MsgID || md.MsgID == sent.MsgID || md.Report != 0 || md.ReplyToQ != "BACK" || md.ReplyToQMgr != "QM1" ||
 				md.MsgType != mqi.MQMT_DATAGRAM || md.UserIdentifier != "app" {
 				t.Errorf("%s at %q: outer descriptor %+v", tc.name, tc.qm, md)
 			}

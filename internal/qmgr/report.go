@@ -1,6 +1,9 @@
 package qmgr
 
-import "github.com/qmgrd/qmgrd/internal/mqi"
+import (
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/xmitq"
+)
 
 // report is a report message on its way to the reply-to queue of the message it tells about.
 type report struct {
@@ -25,7 +28,13 @@ func (m *Manager) deliveryReports(h *msgHead, body []byte) []*report {
 	return m.reports(h, body, mqi.MQRO_COD, mqi.MQRO_COD_WITH_FULL_DATA, mqi.MQFB_COD)
 }
 
+// expiryReports on a transmission queue tell about the message itself, not about its envelope.
 func expiryReports(m *Manager, h *msgHead, body []byte) []*report {
+	if h.md.Format == mqi.MQFMT_XMIT_Q_HEADER {
+		if x, rest, err := xmitq.ParseHeader(body, h.md.Encoding); err == nil {
+			h, body = &msgHead{md: x.MD, expire: h.expire}, rest
+		}
+	}
 	return m.reports(h, body, mqi.MQRO_EXPIRATION, mqi.MQRO_EXPIRATION_WITH_FULL_DATA, mqi.MQFB_EXPIRATION)
 }
 

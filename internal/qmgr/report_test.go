@@ -159,3 +159,36 @@ func TestReportDataBehindHeaders(t *testing.T) {
 		t.Errorf("%d bytes, format %q", len(s), md.Format)
 	}
 }
+
+// A message whose time is over on a transmission queue is reported by its own identifiers and data; arrival and delivery are the
+// destination's to tell.
+func TestReportsOfTransmissionQueues(t *testing.T) {
+	r := remoteRig(t)
+	r.define("QLOCAL", "REPLY")
+	long := strings.Repeat("0123456789", 30)
+	h := r.openAt("RQ1", "")
+	ask := func(report int32) mqi.MD {
+		return r.put(r.c, h, long, 0, func(md *mqi.MD) {
+			md.Report, md.ReplyToQ, md.Format, md.Expiry, md.CorrelID = report, "REPLY", mqi.MQFMT_STRING, 50, mqi.ID{3}
+		})
+	}
+	sent := ask(mqi.MQRO_EXPIRATION_WITH_DATA | mqi.MQRO_COA | mqi.MQRO_COD)
+	r.clk.Advance(2 * time.Minute)
+	s, md := r.get(r.c, r.openQ(r.c, "REPLY", inOut), 0)
+	if s != long[:100] || md.Format != mqi.MQFMT_STRING || md.CorrelID != sent.MsgID || md.Feedback != mqi.MQFB_EXPIRATION ||
+		md.MsgType != mqi.MQMT_REPORT {
+		t.Errorf("%d bytes, %+v", len(s), md)
+	}
+	sent = ask(mqi.MQRO_EXPIRATION | mqi.MQRO_PASS_MSG_ID | mqi.MQRO_PASS_CORREL_ID)
+	r.clk.Advance(10 * time.Second)
+	_, _, err := tryGet(r.c, r.openQ(r.c, "XQ1", inOut), 0) // meets it
+	wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+	if s, md = r.get(r.c, r.openQ(r.c, "REPLY", inOut), 0); s != "" || md.MsgID != sent.MsgID || md.CorrelID != (mqi.ID{3}) {
+		t.Errorf("%q, %+v", s, md)
+	}
+	ask(mqi.MQRO_COD)
+	r.get(r.c, r.openQ(r.c, "XQ1", inOut), 0)
+	if n := r.depth("REPLY"); n != 0 {
+		t.Errorf("%d reports of a get from a transmission queue", n)
+	}
+}

@@ -3,7 +3,9 @@ package qmgr
 import (
 	"bytes"
 	"context"
+	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -228,10 +230,34 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
+// provoked are the reason codes that tests have had from calls, by the verb that gave them.
+var provoked struct {
+	sync.Mutex
+	by map[string]map[mqi.RC]bool
+}
+
+// reasonOf is mqi.Reason of what a call answered; it remembers it.
+func reasonOf(err error) (mqi.CC, mqi.RC) {
+	cc, rc := mqi.Reason(err)
+	var e *mqi.Error
+	if errors.As(err, &e) {
+		provoked.Lock()
+		defer provoked.Unlock()
+		if provoked.by == nil {
+			provoked.by = map[string]map[mqi.RC]bool{}
+		}
+		if provoked.by[e.Op] == nil {
+			provoked.by[e.Op] = map[mqi.RC]bool{}
+		}
+		provoked.by[e.Op][rc] = true
+	}
+	return cc, rc
+}
+
 // wantRC fails unless err carries the reason code (0: no error).
 func wantRC(t fataler, err error, rc mqi.RC) {
 	t.Helper()
-	if _, got := mqi.Reason(err); got != rc {
+	if _, got := reasonOf(err); got != rc {
 		t.Fatalf("reason %d, want %d (%v)", got, rc, err)
 	}
 }

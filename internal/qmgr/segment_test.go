@@ -36,7 +36,7 @@ func TestSegmentsInLogicalOrder(t *testing.T) {
 	_, err = tryPut(r.c, h, "", logicalPut, flagged(segmentMsg))
 	wantRC(t, err, mqi.MQRC_SEGMENT_LENGTH_ZERO)
 	_, err = tryPut(r.c, h, "aside", 0)
-	if cc, rc := mqi.Reason(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_MSG {
+	if cc, rc := reasonOf(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_MSG {
 		t.Errorf("not in logical order: %v", err)
 	}
 	r.wantNext(h, completeGet|logicalGet, "aside") // the other is not complete
@@ -60,7 +60,7 @@ func TestSegmentsInLogicalOrder(t *testing.T) {
 	r.wantNext(h, logicalGet, "de")
 	r.put(r.c, h, "after", 0)
 	_, _, err = tryGet(r.c, h, 0, func(md *mqi.MD, g *mqi.GMO) { md.Offset, g.MatchOptions = 0, mqi.MQMO_MATCH_OFFSET })
-	if cc, rc := mqi.Reason(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_MSG {
+	if cc, rc := reasonOf(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_MSG {
 		t.Errorf("get aside of a logical message: %v", err)
 	}
 	text, md = r.get(r.c, h, logicalGet)
@@ -76,7 +76,7 @@ func TestCloseInSegments(t *testing.T) {
 	h := r.openQ(r.c, "Q", inOut)
 	r.put(r.c, h, "a", logicalPut, flagged(segmentMsg))
 	err := r.c.Close(bg, h, 0)
-	if cc, rc := mqi.Reason(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_MSG {
+	if cc, rc := reasonOf(err); cc != mqi.CCWarning || rc != mqi.MQRC_INCOMPLETE_MSG {
 		t.Error(err)
 	}
 	wantRC(t, r.c.Close(bg, h, 0), mqi.MQRC_HOBJ_ERROR)
@@ -191,7 +191,7 @@ func TestSegmentsOfTwoKinds(t *testing.T) {
 		r.put(r.c, h, "b", logicalPut, flagged(segmentMsg))
 		r.put(r.c, h, "c", logicalPut, flagged(lastSegment), c.change)
 		text, md, err := tryGet(r.c, h, completeGet)
-		if cc, rc := mqi.Reason(err); cc != mqi.CCWarning || rc != c.rc || text != "ab" || md.MsgFlags != segmentMsg {
+		if cc, rc := reasonOf(err); cc != mqi.CCWarning || rc != c.rc || text != "ab" || md.MsgFlags != segmentMsg {
 			t.Errorf("%q %v %v", text, md.MsgFlags, err)
 		}
 		r.wantNext(h, 0, "c")

@@ -42,8 +42,8 @@ func (c *Conn) Set(ctx context.Context, n Handle, selectors, ints []int32, chars
 		return fail(mqi.MQRC_SELECTOR_LIMIT_EXCEEDED)
 	case h.check() != 0:
 		return fail(h.check())
-	case h.queue != nil && h.queue.isDead():
-		return fail(mqi.MQRC_Q_DELETED)
+	case h.queue != nil && h.queue.lost() != 0:
+		return fail(h.queue.lost())
 	}
 	values, rc := settings(h.res.path[0].Def(), selectors, ints, chars)
 	if rc != 0 {

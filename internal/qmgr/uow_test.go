@@ -145,7 +145,7 @@ func TestDisconnectAndBreak(t *testing.T) {
 	r.fault.fail = func(*store.Tx) error { return store.ErrFull }
 	err = c4.Disconnect(bg)
 	r.fault.fail = nil
-	if cc, rc := mqi.Reason(err); cc != mqi.CCWarning || rc != mqi.MQRC_BACKED_OUT || r.depth("Q") != 0 {
+	if cc, rc := reasonOf(err); cc != mqi.CCWarning || rc != mqi.MQRC_BACKED_OUT || r.depth("Q") != 0 {
 		t.Errorf("%v, depth %d", err, r.depth("Q"))
 	}
 	if n := len(r.m.connections()); n != 1 {

@@ -90,10 +90,13 @@ func malformed(name string, rc mqi.RC, have, need int, msg []byte) error {
 }
 
 // Wrap makes the message that goes to a transmission queue: the descriptor it is put with, and the header to put in
-// front of its data. The caller gives the new descriptor its MsgID; its CorrelID is the message's MsgID.
+// front of its data. The caller gives the new descriptor its MsgID; its CorrelID is the message's MsgID. What it asks of reports
+// is the message's, but for arrival and delivery, which are its destination's: nothing of that kind may come from here.
 func Wrap(md *mqi.MD, remoteQ, remoteQMgr string, ccsid int32) (mqi.MD, []byte) {
 	hdr := AppendHeader(nil, &Header{remoteQ, remoteQMgr, *md}, ccsid)
 	out := mqi.DefaultMD()
+	out.Report, out.MsgType, out.Feedback = md.Report&^mqi.MQRO_ACCEPT_UNSUP_IF_XMIT_MASK, md.MsgType, md.Feedback
+	out.ReplyToQ, out.ReplyToQMgr = md.ReplyToQ, md.ReplyToQMgr
 	out.Expiry, out.Priority, out.Persistence = md.Expiry, md.Priority, md.Persistence
 	out.CorrelID = md.MsgID
 	out.Format, out.CodedCharSetID = mqi.MQFMT_XMIT_Q_HEADER, ccsid

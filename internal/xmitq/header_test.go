@@ -88,9 +88,22 @@ func TestWrap(t *testing.T) {
 	md := sample(2)
 	out, hdr := Wrap(&md, "LQ1", "QMG2", 1208)
 	if out.Format != mqi.MQFMT_XMIT_Q_HEADER || out.Encoding != mqi.MQENC_NATIVE || out.CodedCharSetID != 1208 || out.CorrelID != md.MsgID || !out.MsgID.IsZero() ||
-		out.Priority != 5 || out.Persistence != 1 || out.Expiry != 300 || out.UserIdentifier != "alice" || out.ReplyToQ != "" || out.Report != 0 || out.MsgType != mqi.MQMT_DATAGRAM || out.Version != 1 {
+		out.Priority != 5 || out.Persistence != 1 || out.Expiry != 300 || out.UserIdentifier != "alice" || out.ReplyToQ != md.ReplyToQ ||
+		out.ReplyToQMgr != md.ReplyToQMgr || out.MsgType != md.MsgType || out.Feedback != md.Feedback || out.Version != 1 {
 		t.Errorf("%+v", out)
 	}
+	for report, want := range map[int32]int32{
+		mqi.MQRO_COA_WITH_DATA | mqi.MQRO_COD_WITH_FULL_DATA: 0,
+		mqi.MQRO_EXPIRATION | mqi.MQRO_COD | mqi.MQRO_PASS_MSG_ID | mqi.MQRO_DISCARD_MSG: mqi.MQRO_EXPIRATION |
+			mqi.MQRO_PASS_MSG_ID | mqi.MQRO_DISCARD_MSG,
+		mqi.MQRO_EXCEPTION_WITH_DATA | mqi.MQRO_PAN: mqi.MQRO_EXCEPTION_WITH_DATA | mqi.MQRO_PAN,
+	} {
+		md.Report = report
+		if out, _ := Wrap(&md, "LQ1", "QMG2", 1208); out.Report != want {
+			t.Errorf("report options %#x become %#x, want %#x", report, out.Report, want)
+		}
+	}
+	md.Report = sample(2).Report
 	h, rest, err := ParseHeader(hdr, out.Encoding)
 	if err != nil || len(rest) != 0 || cmp.Diff(md, h.MD) != "" {
 		t.Error(cmp.Diff(md, h.MD), err)
