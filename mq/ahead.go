@@ -19,10 +19,6 @@ type readAhead struct {
 
 // getAhead takes the next message that was sent ahead, or waits for it.
 func (q *Queue) getAhead(ctx context.Context, m *Message, o *GetOptions) error {
-	if err := q.c.lock(ctx, "MQGET", q.name); err != nil {
-		return err
-	}
-	defer q.c.unlock()
 	q.c.role.want()
 	defer q.c.role.release()
 	if !q.ahead.open {
@@ -68,11 +64,11 @@ func (q *Queue) pull(ctx context.Context, m *Message, o *GetOptions, until time.
 			return false, err
 		}
 		if s.h.Type == wire.AsyncMsg && s.h.Flags&wire.FlagWhole == wire.FlagWhole {
-			a, err := m.aheadFrom(&c.link, &s)
+			a, err := m.aheadFrom(c.link, &s)
 			if err != nil {
 				return false, err
 			}
-			if a.hobj == q.hobj && a.segment == 0 {
+			if a.hobj == q.h.hobj && a.segment == 0 {
 				m.setBody(&s, a.data)
 				return true, q.arrived(m, o, a)
 			}
@@ -115,7 +111,7 @@ func (q *Queue) check(ctx context.Context, m *Message, o *GetOptions) error {
 func (q *Queue) request(o *GetOptions, now bool) error {
 	a := q.ahead
 	gmo, md := o.gmo()
-	r := &wire.Request{Hobj: q.hobj, Received: int32(a.taken), Requested: windowBytes, MaxMsg: -1, Options: gmo.Options &^ mqi.MQGMO_WAIT,
+	r := &wire.Request{Hobj: q.h.hobj, Received: int32(a.taken), Requested: windowBytes, MaxMsg: -1, Options: gmo.Options &^ mqi.MQGMO_WAIT,
 		QueueStatus: 1, Flags: wire.ReqSync, GlobalIndex: a.last}
 	if !a.told {
 		r.Flags |= wire.ReqSelection

@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
@@ -17,7 +18,7 @@ import (
 
 // Options of Connect. Addr and Channel are required.
 type Options struct {
-	Addr         string // host:port of the listener
+	Addr         string // host:port of the listener; several with commas between them are tried in turn
 	Channel      string // a server-connection channel
 	QueueManager string // blank, or *anything: whatever the channel reaches
 
@@ -33,6 +34,9 @@ type Options struct {
 	Heartbeat    time.Duration // longest silence before the other end is asked; 0: what the channel says
 	MaxMsgLength int           // of this connection; 0: what the channel allows, up to 100 MiB
 
+	// Reconnect has a connection that was lost made again (reconnect.go says what becomes of verbs); nil: it stays lost.
+	Reconnect *Reconnect
+
 	// Dial replaces the dialer, for proxies and tests.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -42,12 +46,21 @@ const handshakeTime = 30 * time.Second
 
 // Conn is a connection to a queue manager.
 type Conn struct {
-	link
-	qmgr string // its name
-	id   mqi.ID
+	opt  Options
+	life context.Context // ends with the connection
+	end  context.CancelCauseFunc
 
-	verb   chan struct{} // holds one token; whoever has it runs a verb
-	putBuf wire.Put      // of the put under way; with the token
+	mu  sync.Mutex
+	now *link // the present one, for those who have no token
+
+	verb chan struct{} // holds one token; whoever has it runs a verb, and has what follows
+	*link
+	putBuf  wire.Put // of the put under way
+	handles []reopener
+	unit    unit
+
+	async       bool // there were puts that are not answered since the last Flush
+	interrupted bool // and the connection was lost meanwhile
 }
 
 // Connect connects to a queue manager. ctx bounds only the attempt.
@@ -57,38 +70,89 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		ctx, cancel = context.WithTimeout(ctx, handshakeTime)
 		defer cancel()
 	}
-	nc, err := dial(ctx, &o)
-	if err != nil {
+	c := &Conn{opt: o, verb: make(chan struct{}, 1)}
+	c.life, c.end = context.WithCancelCause(context.Background())
+	if err := c.establish(ctx); err != nil {
+		c.end(err)
 		return nil, err
 	}
-	c := &Conn{verb: make(chan struct{}, 1)}
 	c.verb <- struct{}{}
-	c.link.init(nc)
+	return c, nil
+}
+
+// establish connects to the first address that answers as a queue manager does.
+func (c *Conn) establish(ctx context.Context) error {
+	var err error
+	for addr := range strings.SplitSeq(c.opt.Addr, ",") {
+		if err = c.connectTo(ctx, strings.TrimSpace(addr)); err == nil || ctx.Err() != nil || !passing(err) {
+			return err
+		}
+	}
+	return err
+}
+
+func (c *Conn) connectTo(ctx context.Context, addr string) error {
+	nc, err := dial(ctx, &c.opt, addr)
+	if err != nil {
+		return err
+	}
+	l := &link{}
+	l.init(nc)
+	l.atEnd = c.linkEnded
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
-	err = c.handshake(&o)
+	err = l.handshake(&c.opt)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
 		nc.Close()
-		return nil, c.explain("MQCONN", o.QueueManager, ctx, err)
+		return l.explain("MQCONN", c.opt.QueueManager, ctx, err)
 	}
-	c.start()
-	if err := c.connect(ctx, &o); err != nil {
-		c.close(errClosed)
-		return nil, err
+	c.link = l
+	l.start()
+	if err := c.connect(ctx, &c.opt); err != nil {
+		l.atEnd = func(error) {}
+		l.close(errClosed)
+		return err
 	}
-	return c, nil
+	c.mu.Lock()
+	c.now = l
+	c.mu.Unlock()
+	if c.life.Err() != nil { // closed meanwhile
+		l.close(errClosed)
+		return fail("MQCONN", c.opt.QueueManager, ConnectionBroken, errClosed)
+	}
+	return nil
 }
 
-func dial(ctx context.Context, o *Options) (net.Conn, error) {
+// linkEnded ends the connection with its link, unless there will be another.
+func (c *Conn) linkEnded(err error) {
+	if c.opt.Reconnect == nil {
+		c.end(err)
+	}
+}
+
+// present is the link for those who have no token.
+func (c *Conn) present() *link {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// finish ends the connection for good.
+func (c *Conn) finish(err error) {
+	c.end(err)
+	c.present().close(err)
+}
+
+func dial(ctx context.Context, o *Options, addr string) (net.Conn, error) {
 	d := o.Dial
 	if d == nil {
 		d = (&net.Dialer{}).DialContext
 	}
-	nc, err := d(ctx, "tcp", o.Addr)
+	nc, err := d(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fail("MQCONN", o.Addr, HostNotAvailable, err)
+		return nil, fail("MQCONN", addr, HostNotAvailable, err)
 	}
 	if o.TLS == nil {
 		return nc, nil
@@ -96,12 +160,12 @@ func dial(ctx context.Context, o *Options) (net.Conn, error) {
 	cfg := o.TLS
 	if cfg.ServerName == "" && !cfg.InsecureSkipVerify {
 		cfg = cfg.Clone()
-		cfg.ServerName, _, _ = net.SplitHostPort(o.Addr)
+		cfg.ServerName, _, _ = net.SplitHostPort(addr)
 	}
 	t := tls.Client(nc, cfg)
 	if err := t.HandshakeContext(ctx); err != nil {
 		nc.Close()
-		return nil, fail("MQCONN", o.Addr, SSLInitialization, err)
+		return nil, fail("MQCONN", addr, SSLInitialization, err)
 	}
 	return t, nil
 }
@@ -129,8 +193,8 @@ func (c *Conn) connect(ctx context.Context, o *Options) error {
 		return err
 	}
 	b := r.body.(*wire.Conn)
-	c.qmgr = b.QMgr
-	copy(c.id[:], b.ConnTag[:])
+	c.names.qmgr = b.QMgr
+	copy(c.names.id[:], b.ConnTag[:])
 	return nil
 }
 
@@ -145,37 +209,48 @@ func osUser() string {
 }
 
 // QueueManager is the name of the queue manager that was reached.
-func (c *Conn) QueueManager() string { return c.qmgr }
+func (c *Conn) QueueManager() string { return c.present().names.qmgr }
 
 // ID is the connection's identifier, as DISPLAY CONN shows it.
-func (c *Conn) ID() ID { return ID(c.id) }
+func (c *Conn) ID() ID { return ID(c.present().names.id) }
 
-// Quiescing is closed when the queue manager or the channel asks its clients to end.
-func (c *Conn) Quiescing() <-chan struct{} { return c.quiescing }
+// Quiescing is closed when the queue manager or the channel asks its clients to end. A connection that is made again has
+// another.
+func (c *Conn) Quiescing() <-chan struct{} { return c.present().quiescing }
 
-// Done is closed when the connection has ended, for whatever reason.
-func (c *Conn) Done() <-chan struct{} { return c.ended }
+// Done is closed when the connection has ended for good, for whatever reason.
+func (c *Conn) Done() <-chan struct{} { return c.life.Done() }
 
 // Commit commits the unit of work (MQCMIT): what was put and got with Syncpoint.
-func (c *Conn) Commit(ctx context.Context) error {
-	_, err := c.call(ctx, "MQCMIT", c.qmgr, wire.MQCMIT, 0, &wire.Empty{})
-	return err
-}
+func (c *Conn) Commit(ctx context.Context) error { return c.endUnit(ctx, "MQCMIT", wire.MQCMIT) }
 
 // Backout undoes the unit of work (MQBACK).
-func (c *Conn) Backout(ctx context.Context) error {
-	_, err := c.call(ctx, "MQBACK", c.qmgr, wire.MQBACK, 0, &wire.Empty{})
-	return err
-}
+func (c *Conn) Backout(ctx context.Context) error { return c.endUnit(ctx, "MQBACK", wire.MQBACK) }
 
 // Flush waits until all puts with Async have been served, and returns the first failure among those since the last Flush.
 func (c *Conn) Flush(ctx context.Context) error {
-	s := mqi.DefaultSTS()
-	r, err := c.call(ctx, "MQSTAT", c.qmgr, wire.MQSTAT, 0, &wire.Stat{Type: mqi.MQSTAT_TYPE_ASYNC_ERROR, STS: s})
-	if err != nil {
+	if err := c.lock(ctx, "MQSTAT", ""); err != nil {
 		return err
 	}
-	st := r.body.(*wire.Stat).STS
+	defer c.unlock()
+	if err := c.revive(ctx, "MQSTAT", ""); err != nil {
+		return err
+	}
+	r, err := c.once(ctx, "MQSTAT", c.names.qmgr, wire.MQSTAT, none, &wire.Stat{Type: mqi.MQSTAT_TYPE_ASYNC_ERROR, STS: mqi.DefaultSTS()},
+		true)
+	interrupted := c.interrupted
+	c.async, c.interrupted = false, false
+	switch {
+	case err != nil:
+		return err
+	case interrupted:
+		return fail("MQPUT", "", CallInterrupted, nil)
+	}
+	b, ok := r.body.(*wire.Stat)
+	if !ok {
+		return fail("MQSTAT", c.names.qmgr, unexpected, nil)
+	}
+	st := b.STS
 	if st.CompCode == mqi.CCOK {
 		return nil
 	}
@@ -189,16 +264,24 @@ func (c *Conn) Flush(ctx context.Context) error {
 // Disconnect ends the connection in order (MQDISC): the unit of work is committed. Afterwards, and after an error, the
 // connection is closed. A second call does nothing.
 func (c *Conn) Disconnect(ctx context.Context) error {
-	select {
-	case <-c.ended:
+	if c.life.Err() != nil {
 		return nil
-	default:
 	}
-	_, err := c.call(ctx, "MQDISC", c.qmgr, wire.MQDISC, 0, &wire.Empty{})
-	if err == nil {
-		err = c.goodbye()
+	if err := c.lock(ctx, "MQDISC", ""); err != nil {
+		c.finish(errClosed)
+		return err
 	}
-	c.close(errClosed)
+	defer c.unlock()
+	var err error
+	if c.alive() { // else there is nothing to end
+		if _, err = c.roundTrip(ctx, "MQDISC", c.names.qmgr, wire.MQDISC, 0, &wire.Empty{}); err == nil {
+			err = c.goodbye()
+		}
+	}
+	if c.unit == lost && err == nil {
+		err = fail("MQDISC", c.names.qmgr, BackedOut, nil)
+	}
+	c.finish(errClosed)
 	if errors.Is(err, errClosed) {
 		return nil
 	}
@@ -207,7 +290,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 
 // Close drops the connection; the queue manager backs out the unit of work. It returns nil, for io.Closer.
 func (c *Conn) Close() error {
-	c.close(errClosed)
+	c.finish(errClosed)
 	return nil
 }
 
@@ -223,8 +306,8 @@ func (c *Conn) lock(ctx context.Context, op, object string) error {
 	select {
 	case <-c.verb:
 		return nil
-	case <-c.ended:
-		return fail(op, object, ConnectionBroken, c.cause())
+	case <-c.life.Done():
+		return fail(op, object, ConnectionBroken, context.Cause(c.life))
 	case <-ctx.Done():
 		return fail(op, object, unexpected, context.Cause(ctx))
 	}
@@ -232,13 +315,25 @@ func (c *Conn) lock(ctx context.Context, op, object string) error {
 
 func (c *Conn) unlock() { c.verb <- struct{}{} }
 
-// call runs one verb.
-func (c *Conn) call(ctx context.Context, op, object string, t wire.Type, hobj int32, b wire.Body) (reply, error) {
+// call runs one verb on what h stands for. It does no harm when it is run twice.
+func (c *Conn) call(ctx context.Context, op, object string, t wire.Type, h *handle, b wire.Body) (reply, error) {
 	if err := c.lock(ctx, op, object); err != nil {
 		return reply{}, err
 	}
 	defer c.unlock()
-	return c.roundTrip(ctx, op, object, t, hobj, b)
+	return c.once(ctx, op, object, t, h, b, true)
+}
+
+// once is call for who has the token. A verb that must not run twice is not known to have run when the connection breaks.
+func (c *Conn) once(ctx context.Context, op, object string, t wire.Type, h *handle, b wire.Body, twice bool) (r reply, err error) {
+	if err := c.revive(ctx, op, object); err != nil {
+		return reply{}, err
+	}
+	r, err = c.roundTrip(ctx, op, object, t, h.hobj, b)
+	for c.again(ctx, op, object, twice, &err) {
+		r, err = c.roundTrip(ctx, op, object, t, h.hobj, b)
+	}
+	return r, err
 }
 
 // roundTrip sends a call and waits for its answer. A warning comes with the answer.
@@ -254,7 +349,7 @@ func (c *Conn) roundTrip(ctx context.Context, op, object string, t wire.Type, ho
 		return reply{}, c.abandon(ctx, op, object, err)
 	}
 	var r reply
-	if r.api, r.body, err = s.decode(&c.link); err != nil {
+	if r.api, r.body, err = s.decode(c.link); err != nil {
 		return reply{}, c.garbled(ctx, op, object, err)
 	}
 	return r, r.err(op, object)

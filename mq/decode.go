@@ -77,7 +77,7 @@ func (m *Message) setBody(s *segment, data []byte) {
 func (m *Message) tookFrom(l *link, s *segment) (wire.API, error) {
 	if s.h.Plain() && s.h.Type == wire.MQPUT.Reply() {
 		if len(s.body) == sizeAPI { // a call that could not be read
-			return wire.DecodeAPI(s.body, l.codec)
+			return wire.DecodeAPI(s.body, codec)
 		}
 		a, md, err := wire.ViewPutReply(s.body)
 		if err == nil && a.CompCode != int32(Failed) {

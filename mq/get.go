@@ -28,6 +28,14 @@ type GetOptions struct {
 	MaxLength int
 	Truncate  bool
 
+	// Properties gives the message's properties in Message.Properties, and its Body without them. Otherwise PROPCTL of the
+	// queue decides; an MQRFH2 with properties is part of the Body then. MaxLength counts the properties too.
+	Properties bool
+
+	LogicalOrder bool // the messages of a group, and the segments of a message, one after the other
+	WholeGroups  bool // only of groups that are complete
+	Assemble     bool // segments to one message
+
 	Convert      bool // to the code page and encoding of this program: UTF-8, little endian
 	UnderCursor  bool // the message that was browsed last
 	AllowQuiesce bool
@@ -57,7 +65,9 @@ func (o *GetOptions) gmo() (mqi.GMO, mqi.MD) {
 		on   bool
 		flag int32
 	}{{o.Convert, mqi.MQGMO_CONVERT}, {o.Truncate, mqi.MQGMO_ACCEPT_TRUNCATED_MSG}, {o.UnderCursor, mqi.MQGMO_MSG_UNDER_CURSOR},
-		{!o.AllowQuiesce, mqi.MQGMO_FAIL_IF_QUIESCING}} {
+		{!o.AllowQuiesce, mqi.MQGMO_FAIL_IF_QUIESCING}, {o.Properties, mqi.MQGMO_PROPERTIES_FORCE_MQRFH2},
+		{o.LogicalOrder, mqi.MQGMO_LOGICAL_ORDER}, {o.WholeGroups, mqi.MQGMO_ALL_MSGS_AVAILABLE},
+		{o.Assemble, mqi.MQGMO_COMPLETE_MSG}} {
 		if f.on {
 			g.Options |= f.flag
 		}
@@ -78,7 +88,7 @@ func (o *GetOptions) gmo() (mqi.GMO, mqi.MD) {
 // plain reports whether messages that the queue manager chose to send ahead will do.
 func (o *GetOptions) plain() bool {
 	return !o.Syncpoint && !o.UnderCursor && o.Flags == 0 && o.MsgID == ID{} && o.CorrelID == ID{} && o.GroupID == ID{} &&
-		o.MaxLength == 0 && !o.Convert
+		o.MaxLength == 0 && !o.Convert && !o.LogicalOrder && !o.WholeGroups && !o.Assemble
 }
 
 // Get gets a message (MQGET). Without one the error is NoMsgAvailable, at once or after the wait.
@@ -99,6 +109,33 @@ func (q *Queue) GetInto(ctx context.Context, m *Message, o GetOptions) error {
 }
 
 func (q *Queue) get(ctx context.Context, m *Message, o *GetOptions) error {
+	const op = "MQGET"
+	c := q.c
+	if err := ctx.Err(); err != nil {
+		return fail(op, q.name, NoMsgAvailable, context.Cause(ctx))
+	}
+	if err := c.lock(ctx, op, q.name); err != nil {
+		return err
+	}
+	defer c.unlock()
+	err := c.revive(ctx, op, q.name)
+	if err == nil {
+		err = c.enter(op, q.name, o.Syncpoint || o.Flags&mqi.MQGMO_SYNCPOINT_IF_PERSISTENT != 0)
+	}
+	if err != nil {
+		return err
+	}
+	err = q.getOnce(ctx, m, o)
+	for c.again(ctx, op, q.name, true, &err) {
+		err = q.getOnce(ctx, m, o)
+	}
+	if o.Properties && !isFailed(err) && !stays(err) {
+		m.splitProperties()
+	}
+	return err
+}
+
+func (q *Queue) getOnce(ctx context.Context, m *Message, o *GetOptions) error {
 	if q.ahead != nil && o.plain() {
 		return q.getAhead(ctx, m, o)
 	}
@@ -107,7 +144,7 @@ func (q *Queue) get(ctx context.Context, m *Message, o *GetOptions) error {
 	if limit <= 0 {
 		limit = q.c.maxMsg
 	}
-	return q.c.get(ctx, m, q.name, q.hobj, &wire.Get{MD: md, GMO: gmo, MaxLength: int32(limit)})
+	return q.c.get(ctx, m, q.name, q.h.hobj, &wire.Get{MD: md, GMO: gmo, MaxLength: int32(limit)})
 }
 
 // stays reports a warning by its code with which the message has stayed on its queue.
@@ -118,13 +155,6 @@ func stays(err error) bool {
 
 func (c *Conn) get(ctx context.Context, m *Message, object string, hobj int32, b *wire.Get) error {
 	const op = "MQGET"
-	if err := ctx.Err(); err != nil {
-		return fail(op, object, NoMsgAvailable, context.Cause(ctx))
-	}
-	if err := c.lock(ctx, op, object); err != nil {
-		return err
-	}
-	defer c.unlock()
 	c.role.want()
 	defer c.role.release()
 	c.req++
@@ -143,7 +173,7 @@ func (c *Conn) get(ctx context.Context, m *Message, object string, hobj int32, b
 
 // gotten reads what an MQGET answered; a warning comes with the message.
 func (c *Conn) gotten(ctx context.Context, m *Message, object string, s *segment) error {
-	a, ok, err := m.gotFrom(&c.link, s)
+	a, ok, err := m.gotFrom(c.link, s)
 	if err != nil {
 		return c.garbled(ctx, "MQGET", object, err)
 	}
@@ -164,7 +194,7 @@ func (c *Conn) cancelGet(ctx context.Context, m *Message, object string) error {
 	h := c.header(wire.SPI, c.req)
 	h.Flags = wire.FlagConfirm
 	note := &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1, OutLength: 12,
-		Part: &wire.SPINotifyIn{Reason: int32(NoMsgAvailable), Connection: c.id}}
+		Part: &wire.SPINotifyIn{Reason: int32(NoMsgAvailable), Connection: c.names.id}}
 	if err := c.sendH(h, wire.API{}, note); err != nil {
 		return fail("MQGET", object, ConnectionBroken, c.why(err))
 	}

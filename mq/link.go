@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 const (
@@ -25,6 +26,12 @@ const (
 	conversation     = 1
 )
 
+// codec is that of what we write, and of what servers answer.
+var codec = func() wire.Codec {
+	text, _ := wire.NewText(ccsidUTF8, nil)
+	return wire.Codec{Order: wire.Little, Text: text}
+}()
+
 // link is the socket below a connection, with one conversation on it. Whoever waits for something reads (read.go); a
 // goroutine of the link reads while nobody does (watch.go).
 type link struct {
@@ -33,7 +40,6 @@ type link struct {
 	size   int // of a segment
 	maxMsg int
 	beat   time.Duration
-	codec  wire.Codec
 
 	out    writer
 	form   form // with the writer's lock
@@ -43,6 +49,12 @@ type link struct {
 	fields fields
 	req    uint32 // request number of the last call; with the connection's token
 
+	names struct { // of what was reached; set before anybody but Connect has the link
+		qmgr string
+		id   mqi.ID
+	}
+
+	atEnd     func(error)
 	quiescing chan struct{}
 	quiesce   sync.Once
 	ended     chan struct{}
@@ -52,8 +64,6 @@ type link struct {
 
 func (l *link) init(nc net.Conn) {
 	l.nc, l.size = nc, wire.DefaultTransmission
-	text, _ := wire.NewText(ccsidUTF8, nil)
-	l.codec = wire.Codec{Order: wire.Little, Text: text}
 	l.quiescing, l.ended = make(chan struct{}), make(chan struct{})
 	l.in.init()
 	l.out.init()
@@ -96,6 +106,7 @@ func (l *link) close(err error) {
 		l.nc.Close()
 		close(l.ended)
 		l.in.unfollow()
+		l.atEnd(err)
 	})
 }
 

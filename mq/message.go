@@ -27,6 +27,15 @@ const (
 	Datagram int32 = mqi.MQMT_DATAGRAM
 )
 
+// Flags of a message that belongs to a group, or is a segment of a longer one.
+const (
+	InGroup        int32 = mqi.MQMF_MSG_IN_GROUP
+	LastInGroup    int32 = mqi.MQMF_LAST_MSG_IN_GROUP
+	Segment        int32 = mqi.MQMF_SEGMENT
+	LastSegment    int32 = mqi.MQMF_LAST_SEGMENT
+	MayBeSegmented int32 = mqi.MQMF_SEGMENTATION_ALLOWED
+)
+
 // PriorityAsQueue lets DEFPRTY of the queue decide.
 const PriorityAsQueue = int(mqi.MQPRI_PRIORITY_AS_Q_DEF)
 
@@ -50,7 +59,10 @@ type Message struct {
 	GroupID  ID
 	Seq      int32 // in the group, from 1
 	Offset   int32 // of a segment
-	Flags    int32 // MQMF_*
+	Flags    int32 // InGroup and the others, MQMF_*
+
+	// Properties are put with the message. Those of a message that is got are here if the get asked for them.
+	Properties Properties
 
 	ReplyTo     string // queue for replies and reports
 	ReplyToQMgr string

@@ -35,12 +35,11 @@ const (
 
 func (p *pushed) init() { p.ahead, p.partial = map[int32]*ahead{}, map[int32]*waiting{} }
 
-func (p *pushed) register(hobj int32) *ahead {
+func (p *pushed) register(hobj int32, a *ahead) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a := &ahead{}
+	a.notes = a.notes[:0]
 	p.ahead[hobj] = a
-	return a
 }
 
 func (p *pushed) forget(hobj int32) {

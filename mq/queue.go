@@ -2,6 +2,7 @@ package mq
 
 import (
 	"context"
+	"errors"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -17,6 +18,8 @@ const (
 	InputExclusive OpenMode = mqi.MQOO_INPUT_EXCLUSIVE
 	Output         OpenMode = mqi.MQOO_OUTPUT
 	BrowseMode     OpenMode = mqi.MQOO_BROWSE
+	InquireMode    OpenMode = mqi.MQOO_INQUIRE
+	SetMode        OpenMode = mqi.MQOO_SET
 	// ReadAhead lets the queue manager send messages before they are asked for. They have left the queue then: those not
 	// taken when the program ends are lost, so it is for messages that may be lost.
 	ReadAhead OpenMode = mqi.MQOO_READ_AHEAD
@@ -29,13 +32,17 @@ type OpenOptions struct {
 	AlternateUser string
 	Selector      string // take only messages whose properties match
 	AllowQuiesce  bool   // open even though the queue manager is ending
+
+	model string // of the queue that was made
 }
 
 // Queue is an open queue.
 type Queue struct {
 	c     *Conn
 	name  string
-	hobj  int32
+	mode  OpenMode
+	opt   OpenOptions
+	h     handle
 	ahead *readAhead
 }
 
@@ -46,12 +53,42 @@ func (c *Conn) Open(ctx context.Context, name string, mode OpenMode) (*Queue, er
 
 // OpenWith opens a queue with options.
 func (c *Conn) OpenWith(ctx context.Context, name string, mode OpenMode, o OpenOptions) (*Queue, error) {
+	q := &Queue{c: c, name: name, mode: mode, opt: o}
+	err := c.openFirst(ctx, "MQOPEN", name, q, func() error { return q.open(ctx, name) })
+	if isFailed(err) {
+		return nil, err
+	}
+	return q, err
+}
+
+// openFirst runs the verb that opens r.
+func (c *Conn) openFirst(ctx context.Context, op, object string, r reopener, open func() error) error {
+	if err := c.lock(ctx, op, object); err != nil {
+		return err
+	}
+	defer c.unlock()
+	if err := c.revive(ctx, op, object); err != nil {
+		return err
+	}
+	err := open()
+	for c.again(ctx, op, object, true, &err) {
+		err = open()
+	}
+	if !isFailed(err) {
+		c.opened(r)
+	}
+	return err
+}
+
+// open sends MQOPEN. With the token.
+func (q *Queue) open(ctx context.Context, name string) error {
+	o := &q.opt
 	od := mqi.DefaultOD()
 	od.Version, od.ObjectName, od.ObjectQMgrName, od.SelectionString = 4, name, o.QueueManager, o.Selector
 	if o.DynamicName != "" {
 		od.DynamicQName = o.DynamicName
 	}
-	opts := int32(mode)
+	opts := int32(q.mode)
 	if o.AlternateUser != "" {
 		od.AlternateUserID = o.AlternateUser
 		opts |= mqi.MQOO_ALTERNATE_USER_AUTHORITY
@@ -59,19 +96,54 @@ func (c *Conn) OpenWith(ctx context.Context, name string, mode OpenMode, o OpenO
 	if !o.AllowQuiesce {
 		opts |= mqi.MQOO_FAIL_IF_QUIESCING
 	}
-	r, err := c.call(ctx, "MQOPEN", name, wire.MQOPEN, 0, &wire.Open{OD: od, Options: opts})
+	r, err := q.c.roundTrip(ctx, "MQOPEN", name, wire.MQOPEN, 0, &wire.Open{OD: od, Options: opts})
 	if isFailed(err) {
-		return nil, err
+		return err
 	}
 	b, ok := r.body.(*wire.Open)
 	if !ok {
-		return nil, fail("MQOPEN", name, unexpected, nil)
+		return fail("MQOPEN", name, unexpected, nil)
 	}
-	q := &Queue{c: c, name: b.OD.ObjectName, hobj: r.api.Hobj}
-	if mode&ReadAhead != 0 {
-		q.ahead = &readAhead{ahead: c.pushed.register(q.hobj)}
+	if b.OD.ObjectName != name { // of a model queue
+		o.model, o.DynamicName = name, b.OD.ObjectName
 	}
-	return q, err
+	q.name, q.h.hobj = b.OD.ObjectName, r.api.Hobj
+	q.startAhead(q.mode&ReadAhead != 0)
+	return err
+}
+
+// reopen opens the queue on a new connection; a dynamic queue is made again, or found, by its name.
+func (q *Queue) reopen(ctx context.Context) error {
+	if q.opt.model == "" {
+		return failedOnly(q.open(ctx, q.name))
+	}
+	err := q.open(ctx, q.opt.model)
+	if errors.Is(err, objectExists) {
+		q.opt.model = ""
+		err = q.open(ctx, q.name)
+	}
+	return failedOnly(err)
+}
+
+const objectExists Reason = mqi.MQRC_OBJECT_ALREADY_EXISTS
+
+func failedOnly(err error) error {
+	if isFailed(err) {
+		return err
+	}
+	return nil
+}
+
+// startAhead begins to read ahead on the present connection. Messages that have come are kept.
+func (q *Queue) startAhead(on bool) {
+	if !on {
+		return
+	}
+	if q.ahead == nil {
+		q.ahead = &readAhead{ahead: &ahead{}}
+	}
+	*q.ahead = readAhead{ahead: q.ahead.ahead}
+	q.c.pushed.register(q.h.hobj, q.ahead.ahead)
 }
 
 // isFailed reports whether a verb did nothing; a warning has done its work.
@@ -98,9 +170,24 @@ func (q *Queue) Delete(ctx context.Context, purge bool) error {
 }
 
 func (q *Queue) close(ctx context.Context, options int32) error {
-	_, err := q.c.call(ctx, "MQCLOSE", q.name, wire.MQCLOSE, q.hobj, &wire.Close{Options: options})
-	if q.ahead != nil && !isFailed(err) {
-		q.c.pushed.forget(q.hobj)
+	return q.closeAs(ctx, q, &q.h, options)
+}
+
+// closeAs closes h, which is r's.
+func (q *Queue) closeAs(ctx context.Context, r reopener, h *handle, options int32) error {
+	c := q.c
+	if err := c.lock(ctx, "MQCLOSE", q.name); err != nil {
+		return err
+	}
+	defer c.unlock()
+	if c.opt.Reconnect != nil && !c.alive() && options == mqi.MQCO_NONE {
+		c.forget(r) // it is closed
+		return nil
+	}
+	_, err := c.once(ctx, "MQCLOSE", q.name, wire.MQCLOSE, h, &wire.Close{Options: options}, true)
+	c.forget(r)
+	if q.ahead != nil && h == &q.h && !isFailed(err) {
+		c.pushed.forget(h.hobj)
 	}
 	return err
 }
@@ -112,6 +199,7 @@ type PutOptions struct {
 	// Async does not wait: Flush tells whether all went well. The message's descriptor is not filled in.
 	Async        bool
 	NewCorrelID  bool
+	LogicalOrder bool // the queue manager numbers the messages of a group, and the segments of a message (Message.Flags)
 	AllowQuiesce bool
 	// Flags are further MQPMO_* options.
 	Flags int32
@@ -130,6 +218,9 @@ func (o *PutOptions) pmo() mqi.PMO {
 	if o.NewCorrelID {
 		p.Options |= mqi.MQPMO_NEW_CORREL_ID
 	}
+	if o.LogicalOrder {
+		p.Options |= mqi.MQPMO_LOGICAL_ORDER
+	}
 	if !o.AllowQuiesce {
 		p.Options |= mqi.MQPMO_FAIL_IF_QUIESCING
 	}
@@ -138,23 +229,45 @@ func (o *PutOptions) pmo() mqi.PMO {
 
 // Put puts a message (MQPUT) and fills in what the queue manager made of its descriptor.
 func (q *Queue) Put(ctx context.Context, m *Message, o PutOptions) error {
-	return q.c.put(ctx, "MQPUT", q.name, q.hobj, m, &o)
-}
-
-func (c *Conn) put(ctx context.Context, op, object string, hobj int32, m *Message, o *PutOptions) error {
-	if len(m.Body) > c.maxMsg {
-		return fail(op, object, MsgTooBigForChannel, nil)
-	}
-	if err := c.lock(ctx, op, object); err != nil {
+	c := q.c
+	if err := c.lock(ctx, "MQPUT", q.name); err != nil {
 		return err
 	}
 	defer c.unlock()
+	if err := c.beginPut(ctx, "MQPUT", q.name, m, &o); err != nil {
+		return err
+	}
+	err := c.put(ctx, q.name, q.h.hobj, m, &o)
+	for c.again(ctx, "MQPUT", q.name, false, &err) {
+		err = c.put(ctx, q.name, q.h.hobj, m, &o)
+	}
+	return err
+}
+
+// beginPut checks what can be checked before a put is sent.
+func (c *Conn) beginPut(ctx context.Context, op, object string, m *Message, o *PutOptions) error {
+	if err := c.revive(ctx, op, object); err != nil {
+		return err
+	}
+	if len(m.Body) > c.maxMsg {
+		return fail(op, object, MsgTooBigForChannel, nil)
+	}
+	return c.enter(op, object, o.Syncpoint)
+}
+
+// put sends an MQPUT. With the token.
+func (c *Conn) put(ctx context.Context, object string, hobj int32, m *Message, o *PutOptions) error {
+	const op = "MQPUT"
 	b := &c.putBuf
 	b.PMO, b.Data = o.pmo(), m.Body
 	m.md(&b.MD)
 	defer func() { b.Data = nil }()
+	if err := m.withProperties(b); err != nil {
+		return fail(op, object, reasonOf(err), err)
+	}
 	c.req++
 	if o.Async {
+		c.async = true
 		if err := c.sendPut(hobj, b, false); err != nil {
 			return fail(op, object, ConnectionBroken, c.why(err))
 		}
@@ -169,7 +282,7 @@ func (c *Conn) put(ctx context.Context, op, object string, hobj int32, m *Messag
 	if err != nil {
 		return c.abandon(ctx, op, object, err)
 	}
-	a, err := m.tookFrom(&c.link, &s)
+	a, err := m.tookFrom(c.link, &s)
 	if err != nil {
 		return c.garbled(ctx, op, object, err)
 	}
@@ -178,19 +291,32 @@ func (c *Conn) put(ctx context.Context, op, object string, hobj int32, m *Messag
 
 // Put1 puts one message without opening the queue first (MQPUT1).
 func (c *Conn) Put1(ctx context.Context, queue string, m *Message, o PutOptions) error {
-	if len(m.Body) > c.maxMsg {
-		return fail("MQPUT1", queue, MsgTooBigForChannel, nil)
-	}
-	od := mqi.DefaultOD()
-	od.Version, od.ObjectName = 4, queue
-	b := &wire.Put1{OD: od, Put: wire.Put{PMO: o.pmo(), Data: m.Body}}
-	m.md(&b.MD)
 	if err := c.lock(ctx, "MQPUT1", queue); err != nil {
 		return err
 	}
 	defer c.unlock()
+	if err := c.beginPut(ctx, "MQPUT1", queue, m, &o); err != nil {
+		return err
+	}
+	err := c.put1(ctx, queue, m, &o)
+	for c.again(ctx, "MQPUT1", queue, false, &err) {
+		err = c.put1(ctx, queue, m, &o)
+	}
+	return err
+}
+
+// put1 sends an MQPUT1. With the token.
+func (c *Conn) put1(ctx context.Context, queue string, m *Message, o *PutOptions) error {
+	od := mqi.DefaultOD()
+	od.Version, od.ObjectName = 4, queue
+	b := &wire.Put1{OD: od, Put: wire.Put{PMO: o.pmo(), Data: m.Body}}
+	m.md(&b.MD)
+	if err := m.withProperties(&b.Put); err != nil {
+		return fail("MQPUT1", queue, reasonOf(err), err)
+	}
 	if o.Async {
 		c.req++
+		c.async = true
 		if err := c.sendGathered(wire.MQPUT1, b); err != nil {
 			return fail("MQPUT1", queue, ConnectionBroken, c.why(err))
 		}

@@ -49,7 +49,7 @@ type segment struct {
 
 // decode reads any segment. What it returns is kept.
 func (s *segment) decode(l *link) (wire.API, wire.Body, error) {
-	c := l.codec
+	c := codec
 	if !s.h.Plain() {
 		var ok bool
 		if c, ok = s.h.Codec(); !ok {

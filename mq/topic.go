@@ -13,15 +13,27 @@ type Topic struct{ q Queue }
 
 // OpenTopic opens a topic string for publishing.
 func (c *Conn) OpenTopic(ctx context.Context, topic string) (*Topic, error) {
-	od := mqi.DefaultOD()
-	od.Version, od.ObjectType, od.ObjectString = 4, mqi.MQOT_TOPIC, topic
-	r, err := c.call(ctx, "MQOPEN", topic, wire.MQOPEN, 0,
-		&wire.Open{OD: od, Options: mqi.MQOO_OUTPUT | mqi.MQOO_FAIL_IF_QUIESCING})
+	t := &Topic{Queue{c: c, name: topic}}
+	err := c.openFirst(ctx, "MQOPEN", topic, t, func() error { return t.open(ctx) })
 	if isFailed(err) {
 		return nil, err
 	}
-	return &Topic{Queue{c: c, name: topic, hobj: r.api.Hobj}}, err
+	return t, err
 }
+
+// open sends MQOPEN. With the token.
+func (t *Topic) open(ctx context.Context) error {
+	od := mqi.DefaultOD()
+	od.Version, od.ObjectType, od.ObjectString = 4, mqi.MQOT_TOPIC, t.q.name
+	r, err := t.q.c.roundTrip(ctx, "MQOPEN", t.q.name, wire.MQOPEN, 0,
+		&wire.Open{OD: od, Options: mqi.MQOO_OUTPUT | mqi.MQOO_FAIL_IF_QUIESCING})
+	if !isFailed(err) {
+		t.q.h.hobj = r.api.Hobj
+	}
+	return err
+}
+
+func (t *Topic) reopen(ctx context.Context) error { return failedOnly(t.open(ctx)) }
 
 // PubOptions of a publication.
 type PubOptions struct {
@@ -38,7 +50,7 @@ func (t *Topic) Publish(ctx context.Context, m *Message, o PubOptions) error {
 }
 
 // Close closes the topic.
-func (t *Topic) Close(ctx context.Context) error { return t.q.Close(ctx) }
+func (t *Topic) Close(ctx context.Context) error { return t.q.closeAs(ctx, t, &t.q.h, mqi.MQCO_NONE) }
 
 // SubOptions of Subscribe.
 type SubOptions struct {
@@ -60,12 +72,21 @@ type SubOptions struct {
 // Subscription is a subscription with the queue that its publications come to.
 type Subscription struct {
 	Queue
-	hsub  int32
-	owned bool // the queue is the subscription's
+	o    SubOptions
+	hsub handle
 }
 
 // Subscribe makes a subscription (MQSUB).
 func (c *Conn) Subscribe(ctx context.Context, o SubOptions) (*Subscription, error) {
+	s := &Subscription{Queue: Queue{c: c, name: o.Topic}, o: o}
+	err := c.openFirst(ctx, "MQSUB", o.Topic, s, func() error { return s.subscribe(ctx) })
+	if isFailed(err) {
+		return nil, err
+	}
+	return s, err
+}
+
+func (o *SubOptions) sd() mqi.SD {
 	sd := mqi.DefaultSD()
 	sd.ObjectString, sd.ObjectName, sd.SubName = o.Topic, o.TopicObject, o.Name
 	sd.SelectionString, sd.SubUserData = o.Selector, o.UserData
@@ -83,28 +104,33 @@ func (c *Conn) Subscribe(ctx context.Context, o SubOptions) (*Subscription, erro
 			sd.Options |= f.flag
 		}
 	}
+	return sd
+}
+
+// subscribe sends MQSUB. With the token.
+func (s *Subscription) subscribe(ctx context.Context) error {
 	var hobj int32
-	if o.Queue != nil {
-		hobj = o.Queue.hobj
+	if s.o.Queue != nil {
+		hobj = s.o.Queue.h.hobj
 	}
-	r, err := c.call(ctx, "MQSUB", o.Topic, wire.MQSUB, hobj, &wire.Sub{SD: sd})
+	r, err := s.c.roundTrip(ctx, "MQSUB", s.name, wire.MQSUB, hobj, &wire.Sub{SD: s.o.sd()})
 	if isFailed(err) {
-		return nil, err
+		return err
 	}
 	b, ok := r.body.(*wire.Sub)
 	if !ok {
-		return nil, fail("MQSUB", o.Topic, unexpected, nil)
+		return fail("MQSUB", s.name, unexpected, nil)
 	}
-	s := &Subscription{Queue: Queue{c: c, name: o.Topic, hobj: r.api.Hobj}, hsub: b.Hsub, owned: o.Queue == nil}
-	if o.ReadAhead && o.Queue == nil {
-		s.ahead = &readAhead{ahead: c.pushed.register(s.hobj)}
-	}
-	return s, err
+	s.h.hobj, s.hsub.hobj = r.api.Hobj, b.Hsub
+	s.startAhead(s.o.ReadAhead && s.o.Queue == nil)
+	return err
 }
+
+func (s *Subscription) reopen(ctx context.Context) error { return failedOnly(s.subscribe(ctx)) }
 
 // Request asks for the retained publications (MQSUBRQ) and returns their number.
 func (s *Subscription) Request(ctx context.Context) (int, error) {
-	r, err := s.c.call(ctx, "MQSUBRQ", s.name, wire.MQSUBRQ, s.hsub, &wire.SubRq{Action: mqi.MQSR_ACTION_PUBLICATION,
+	r, err := s.c.call(ctx, "MQSUBRQ", s.name, wire.MQSUBRQ, &s.hsub, &wire.SubRq{Action: mqi.MQSR_ACTION_PUBLICATION,
 		SRO: mqi.DefaultSRO()})
 	if b, ok := r.body.(*wire.SubRq); ok {
 		return int(b.SRO.NumPubs), err
@@ -119,9 +145,9 @@ func (s *Subscription) Close(ctx context.Context) error { return s.end(ctx, mqi.
 func (s *Subscription) Remove(ctx context.Context) error { return s.end(ctx, mqi.MQCO_REMOVE_SUB) }
 
 func (s *Subscription) end(ctx context.Context, options int32) error {
-	_, err := s.c.call(ctx, "MQCLOSE", s.name, wire.MQCLOSE, s.hsub, &wire.Close{Options: options})
-	if s.owned {
-		if cerr := s.Queue.Close(ctx); err == nil {
+	err := s.closeAs(ctx, s, &s.hsub, options)
+	if s.o.Queue == nil { // the queue is the subscription's
+		if cerr := s.closeAs(ctx, s, &s.h, mqi.MQCO_NONE); err == nil {
 			err = cerr
 		}
 	}

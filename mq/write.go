@@ -77,7 +77,7 @@ func (l *link) addPut(hobj int32, p *wire.Put) bool {
 	w, f := &l.out, &l.form
 	if f.b == nil || f.hobj != hobj || f.options != p.PMO.Options || f.md != p.MD {
 		head := wire.Put{MD: p.MD, PMO: p.PMO}
-		b, whole := wire.AppendPut(f.b[:0], l.header(wire.MQPUT, 0), hobj, &head, l.codec, l.size)
+		b, whole := wire.AppendPut(f.b[:0], l.header(wire.MQPUT, 0), hobj, &head, codec, l.size)
 		if !whole {
 			return false
 		}
@@ -124,7 +124,7 @@ func (l *link) add(h wire.Header, a wire.API, b wire.Body) error {
 	at := len(w.b)
 	h.Flags |= wire.FlagWhole
 	w.b = h.Append(w.b, 0)
-	w.b = wire.Encode(w.b, h.Type, a, b, l.codec, h.Size())
+	w.b = wire.Encode(w.b, h.Type, a, b, codec, h.Size())
 	if n := len(w.b) - at; n <= l.size {
 		binary.BigEndian.PutUint32(w.b[at+4:], uint32(n))
 		return nil
