@@ -27,7 +27,11 @@ func (c *conv) spi(m call, a wire.API, b *wire.SPIBody) error {
 	case *wire.SPIQueryIn:
 		out = spiVerbs()
 	case *wire.SPIOpenPart:
-		hobj, p.Defaults, err = c.openObject(&p.OD, p.Options)
+		options := p.Options
+		if p.LpiOptions&wire.LpiSaveContext != 0 && options&inputOptions != 0 {
+			options |= mqi.MQOO_SAVE_ALL_CONTEXT
+		}
+		hobj, p.Defaults, err = c.openObject(&p.OD, options)
 		out = p
 	case *wire.SPISub:
 		hobj, p.Hsub, err = c.subscribe(&p.SD, hobj)
@@ -47,6 +51,8 @@ func (c *conv) spi(m call, a wire.API, b *wire.SPIBody) error {
 	b.Reply, b.Part = true, out
 	return c.reply(m.h, api(err, hobj), b)
 }
+
+const inputOptions = mqi.MQOO_INPUT_AS_Q_DEF | mqi.MQOO_INPUT_SHARED | mqi.MQOO_INPUT_EXCLUSIVE
 
 func spiVerbs() *wire.SPIQueryOut {
 	q := &wire.SPIQueryOut{}

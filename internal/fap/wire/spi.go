@@ -163,6 +163,10 @@ func (q *SPIQueryOut) encode(e *Encoder) {
 	}
 }
 
+// LpiSaveContext are the bits of LpiOptions by which the handle keeps the identity (1) and the origin (2) of what it got,
+// to be passed on by a put: JMS requeues messages so, and does not set MQOO_SAVE_ALL_CONTEXT.
+const LpiSaveContext = 3
+
 // SPIOpenPart is MQOPEN with the defaults of the object; request and reply look the same.
 type SPIOpenPart struct {
 	noInOut
