@@ -104,7 +104,7 @@ func (q *Queue) open(ctx context.Context, name string) error {
 	if !ok {
 		return fail("MQOPEN", name, unexpected, nil)
 	}
-	if b.OD.ObjectName != name { // of a model queue
+	if b.OD.ObjectName != name { // the name was that of a model queue
 		o.model, o.DynamicName = name, b.OD.ObjectName
 	}
 	q.name, q.h.hobj = b.OD.ObjectName, r.api.Hobj
@@ -119,8 +119,9 @@ func (q *Queue) reopen(ctx context.Context) error {
 	}
 	err := q.open(ctx, q.opt.model)
 	if errors.Is(err, objectExists) {
-		q.opt.model = ""
-		err = q.open(ctx, q.name)
+		if err = q.open(ctx, q.name); errors.Is(err, UnknownObject) { // it has just gone with the old connection
+			err = fail("MQOPEN", q.name, ObjectInUse, err)
+		}
 	}
 	return failedOnly(err)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 // Reconnect says how a lost connection is made again: by the verb that finds it lost, or whose queue manager or channel is
@@ -108,11 +109,13 @@ func passing(err error) bool {
 	}
 	switch e.Reason {
 	case ConnectionBroken, HostNotAvailable, QMgrNotAvailable, QMgrQuiescing, QMgrStopping, ConnectionQuiescing, ChannelNotAvailable,
-		QMgrNameError:
+		QMgrNameError, ObjectInUse, subscriptionInUse: // the last two as long as the server has not noticed the end
 		return true
 	}
 	return false
 }
+
+const subscriptionInUse Reason = mqi.MQRC_SUBSCRIPTION_IN_USE
 
 // isLost reports the reasons after which a connection is made again. ending is true while the old one still stands.
 func isLost(err error) (is, ending bool) {

@@ -53,12 +53,8 @@ func startOn(st store.Store, set func(*fap.Instance), wrap func(net.Listener) ne
 		return nil, err
 	}
 	for _, text := range commands {
-		c, serr := mqsc.ParseCommand(text)
-		if serr != nil {
-			return nil, serr
-		}
-		if r := m.Execute(ctx, c, auth.System("root")); r.Failed() {
-			return nil, errors.New(r.Msgs[0].Text())
+		if err := run(m, text); err != nil {
+			return nil, err
 		}
 	}
 	b := &engine.Backend{Manager: m,
@@ -91,6 +87,18 @@ func startOn(st store.Store, set func(*fap.Instance), wrap func(net.Listener) ne
 	go func() { done <- s.srv.Serve(sctx, l) }()
 	s.stop = func() { cancel(); <-done; m.Stop(ctx, store.Immediate) }
 	return s, nil
+}
+
+// run runs an MQSC command.
+func run(m *qmgr.Manager, text string) error {
+	c, serr := mqsc.ParseCommand(text)
+	if serr != nil {
+		return serr
+	}
+	if r := m.Execute(ctx, c, auth.System("root")); r.Failed() {
+		return errors.New(r.Msgs[0].Text())
+	}
+	return nil
 }
 
 func serve(t *testing.T, set func(*fap.Instance), commands ...string) *server {
