@@ -11,11 +11,14 @@ import (
 
 // Memory behaviour. At rest a small heap is collected at a growth of half, which keeps it small and costs nothing. Under load
 // that would mean a collection every hundred messages, and a third of the processor: then the heap may grow by busyHeap
-// between two collections. A large heap, that of deep queues, grows by no more than that either, down to deepGC.
+// between two collections. A large heap is that of deep queues: it grows by less, since there is much of it, and since the
+// collector has nothing to look at in the index of a queue.
 const (
 	restingGC = 50
-	deepGC    = 25
+	deepGC    = 20
 	busyHeap  = 32 << 20
+	deepHeap  = 16 << 20 // growth of a heap of more than deepFrom
+	deepFrom  = 48 << 20
 	// busyInterval between two collections is one of a manager under load; the runtime's own are two minutes apart.
 	busyInterval = time.Second
 	// startUp is over before memory counts as that of load.
@@ -57,7 +60,11 @@ func (p *pacer) next(live int64) int {
 	now := p.clk.Now()
 	busy := now.Sub(p.last) < busyInterval && now.Sub(p.started) > startUp
 	p.last = now
-	percent := max(deepGC, int(busyHeap*100/max(live, 1<<20)))
+	grow := int64(busyHeap)
+	if live > deepFrom {
+		grow = deepHeap
+	}
+	percent := max(deepGC, int(grow*100/max(live, 1<<20)))
 	if !busy {
 		return min(restingGC, percent)
 	}

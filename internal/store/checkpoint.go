@@ -18,7 +18,7 @@ import (
 // deleted. Applying a part twice is harmless, so a crash at any moment leaves a state that the log completes.
 
 // ckptBytes bounds a transaction of the state file; tests make it small.
-var ckptBytes = 8 << 20
+var ckptBytes = 4 << 20
 
 const (
 	ckptOps   = 50_000
