@@ -253,6 +253,39 @@ func TestDynamicAuthorities(t *testing.T) {
 	wantRC(t, r.c.Close(bg, h, 0), 0)
 }
 
+// Who made a permanent dynamic queue owns it after a restart too: its authority record is stored with the queue, shown, and
+// deleted with it.
+func TestDynamicOwner(t *testing.T) {
+	r := newAuthRig(t)
+	r.ok("DEFINE QMODEL(A.MODEL) DEFTYPE(PERMDYN)")
+	r.grant("QUEUE", "A.MODEL", "GET,DSP")
+	od := openType(mqi.MQOT_Q, "A.MODEL")
+	od.DynamicQName = "OWN.*"
+	h, err := r.c.Open(bg, od, mqi.MQOO_INPUT_SHARED)
+	wantRC(t, err, 0)
+	wantRC(t, r.c.Close(bg, h, 0), 0)
+	r.ok("DISPLAY AUTHREC PROFILE(" + od.ObjectName + ") OBJTYPE(QUEUE)")
+	if r.m.lookup(ClassAuthrec, authrecKey("QUEUE", od.ObjectName, "PRINCIPAL", "joe")) == nil {
+		t.Error("no record of the maker")
+	}
+	r.m.lookup(ClassQueue, od.ObjectName).made.Store(nil) // as a restart leaves it
+	h, err = r.joes().Open(bg, openType(mqi.MQOT_Q, od.ObjectName), mqi.MQOO_OUTPUT|mqi.MQOO_BROWSE|mqi.MQOO_SET)
+	wantRC(t, err, 0)
+	h, err = r.c.Open(bg, openType(mqi.MQOT_Q, od.ObjectName), mqi.MQOO_INPUT_SHARED)
+	wantRC(t, err, 0)
+	wantRC(t, r.c.Close(bg, h, mqi.MQCO_DELETE_PURGE), 0)
+	if keys := r.m.keysOf(ClassAuthrec, "QUEUE"+keySep+od.ObjectName); len(keys) != 0 {
+		t.Errorf("%d authority records of a queue that is no more", len(keys))
+	}
+	od = openType(mqi.MQOT_Q, "SYSTEM.DEFAULT.MODEL.QUEUE") // a temporary one has none
+	r.grant("QUEUE", od.ObjectName, "GET,DSP")
+	_, err = r.c.Open(bg, od, mqi.MQOO_INPUT_EXCLUSIVE)
+	wantRC(t, err, 0)
+	if keys := r.m.keysOf(ClassAuthrec, "QUEUE"+keySep+od.ObjectName); len(keys) != 0 {
+		t.Errorf("%d authority records of a temporary queue", len(keys))
+	}
+}
+
 func TestAlternateUser(t *testing.T) {
 	r := newAuthRig(t)
 	r.ok("DEFINE QLOCAL(A.Q)")

@@ -74,7 +74,12 @@ func (x *exec) clearQueue() *attr.Reply {
 // createDynamic makes a queue from a model. A temporary one lives in memory only: with the manager it is gone.
 func (m *Manager) createDynamic(ctx context.Context, model *Def, name, deftype string, id auth.Identity) (*Object, error) {
 	p := &Pending{m: m, ready: make(chan struct{})}
-	objs, err := m.latch(ctx, p, key{ClassQueue, name})
+	keys := []key{{ClassQueue, name}}
+	owned := deftype == "PERMDYN" && !id.Admin && id.User != ""
+	if owned {
+		keys = append(keys, key{ClassAuthrec, authrecKey("QUEUE", name, "PRINCIPAL", id.User)})
+	}
+	objs, err := m.latch(ctx, p, keys...)
 	if err != nil {
 		return nil, mqi.Wrap("MQOPEN", name, mqi.MQRC_CONNECTION_BROKEN, err)
 	}
@@ -96,6 +101,13 @@ func (m *Manager) createDynamic(ctx context.Context, model *Def, name, deftype s
 	u := &unit{ok: done("")}
 	m.putObject(u, o, d)
 	x := &exec{m: m, ctx: ctx, p: p, id: id}
+	if owned { // the queue outlives the queue manager's run, and so do its maker's rights
+		all, _ := expandAuths("QUEUE", []string{"ALL"})
+		if r := x.changeAuthrec(u, objs[1], all, nil); r != nil {
+			p.finish(nil)
+			return nil, mqi.Wrap("MQOPEN", name, mqi.RC(r.RC), errOfReply(r))
+		}
+	}
 	x.submit(u)
 	if r := p.Wait(ctx); r.Failed() {
 		return nil, mqi.Wrap("MQOPEN", name, mqi.RC(r.RC), errOfReply(r))
@@ -124,7 +136,11 @@ func (m *Manager) dynamicDef(model *Def, name, deftype string) (*Def, error) {
 // deleteQueueObject removes a queue that nobody has open: its messages, its record, its place in the registry.
 func (m *Manager) deleteQueueObject(ctx context.Context, o *Object) error {
 	p := &Pending{m: m, ready: make(chan struct{})}
-	objs, err := m.latch(ctx, p, key{ClassQueue, o.Name})
+	keys := []key{{ClassQueue, o.Name}}
+	if d := o.Def(); d != nil && d.Get("DEFTYPE") != "TEMPDYN" {
+		keys = append(keys, m.keysOf(ClassAuthrec, "QUEUE"+keySep+o.Name+keySep)...)
+	}
+	objs, err := m.latch(ctx, p, keys...)
 	if err != nil {
 		return mqi.Wrap("MQCLOSE", o.Name, mqi.MQRC_CONNECTION_BROKEN, err)
 	}
@@ -141,6 +157,11 @@ func (m *Manager) deleteQueueObject(ctx context.Context, o *Object) error {
 		return nil
 	}
 	m.dropObject(u, o)
+	for _, rec := range objs[1:] { // what it may be used for goes with it
+		if rec.Def() != nil {
+			m.dropObject(u, rec)
+		}
+	}
 	u.onUndo(func() { o.deleting.Store(false) })
 	x := &exec{m: m, ctx: ctx, p: p}
 	x.submit(u)

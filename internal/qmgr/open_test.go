@@ -75,6 +75,15 @@ func TestOpenReasons(t *testing.T) {
 		{"L", "SELF", out, 0, "L/QM1"},
 		{"L", "SELF", in, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE, ""},
 		{"M", "SELF", out, mqi.MQRC_Q_TYPE_ERROR, ""},
+		{"L", "SELF", inq, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE, ""},
+		{"L", "SELF", out | mqi.MQOO_SET, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE, ""},
+		// Only a definition that was named can be inquired and set.
+		{"ANY", "QM2", out | inq, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE, ""},
+		{"ANY", "QMALIAS", inq, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE, ""},
+		{"ANY", "QMALIAS", out | inq, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE, ""},
+		{"QMALIAS", "", inq, 0, "QMALIAS/QM1"},
+		{"R", "", out | inq | mqi.MQOO_SET, 0, "FAR/QM2"},
+		{"AREMOTE", "", out | inq | mqi.MQOO_SET, 0, "FAR/QM2"},
 	} {
 		od := mqi.DefaultOD()
 		od.Version = 4

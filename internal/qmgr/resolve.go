@@ -142,7 +142,11 @@ func (ns *namespace) remoteDef(path []*Object, o *Object, opts int32) (*resolved
 	return ns.viaRemotePath(path, o, d.Get("RNAME"), opts)
 }
 
+// viaRemote resolves a queue of the queue manager that o is an alias of. There is no definition of the queue itself here.
 func (ns *namespace) viaRemote(o *Object, qName string, opts int32) (*resolved, mqi.RC) {
+	if opts&(mqi.MQOO_INQUIRE|mqi.MQOO_SET) != 0 {
+		return nil, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE
+	}
 	return ns.viaRemotePath([]*Object{o}, o, qName, opts)
 }
 
@@ -197,8 +201,8 @@ func isXmitQ(o *Object, notLocal, notXmit mqi.RC) mqi.RC {
 
 // away is the end of every path to another queue manager: only output is possible there.
 func (ns *namespace) away(path []*Object, xq *Object, qName, qmName string, opts int32) (*resolved, mqi.RC) {
-	if opts&(inputOptions|mqi.MQOO_INQUIRE|mqi.MQOO_SET) != 0 && path[0].Def().Kind != "QREMOTE" ||
-		opts&inputOptions != 0 {
+	named := path[0] != xq // a definition of the queue, or an alias of one, was named: it can be inquired
+	if opts&inputOptions != 0 || !named && opts&(mqi.MQOO_INQUIRE|mqi.MQOO_SET) != 0 {
 		return nil, mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE
 	}
 	return &resolved{path: path, base: xq, remote: true, qName: qName, qmName: qmName}, 0
