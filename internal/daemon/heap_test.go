@@ -20,11 +20,11 @@ func TestPacer(t *testing.T) {
 		{3 * time.Second, 4 << 20, restingGC},       // first after the start
 		{10 * time.Millisecond, 4 << 20, 800},
 		{300 * time.Millisecond, 16 << 20, 200},
-		{300 * time.Millisecond, 100 << 20, 32},
+		{300 * time.Millisecond, 64 << 20, 25}, // that of deep queues
 		{300 * time.Millisecond, 1000 << 20, deepGC},
 		{300 * time.Millisecond, 0, 3200},
 		{2 * time.Minute, 4 << 20, restingGC},
-		{2 * time.Minute, 100 << 20, 32},
+		{2 * time.Minute, 64 << 20, 25},
 	} {
 		clk.Advance(s.after)
 		if got := p.next(s.live); got != s.want {
