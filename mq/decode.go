@@ -76,7 +76,7 @@ func (m *Message) setBody(s *segment, data []byte) {
 // tookFrom reads the answer to an MQPUT.
 func (m *Message) tookFrom(l *link, s *segment) (wire.API, error) {
 	if s.h.Plain() && s.h.Type == wire.MQPUT.Reply() {
-		if len(s.body) == sizeAPI { // a call that could not be read
+		if len(s.body) == sizeAPI {
 			return wire.DecodeAPI(s.body, codec)
 		}
 		a, md, err := wire.ViewPutReply(s.body)

@@ -56,6 +56,10 @@ func (s *segment) decode(l *link) (wire.API, wire.Body, error) {
 			return wire.API{}, nil, fmt.Errorf("the server wrote in code page %d, which is not known", s.h.CCSID)
 		}
 	}
+	if s.h.Type.IsCallReply() && len(s.body) == sizeAPI { // of a call that failed there may be no more
+		a, err := wire.DecodeAPI(s.body, c)
+		return a, &wire.Empty{}, err
+	}
 	return wire.Decode(s.h.Type, s.kept(), c)
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"math/big"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,8 +41,10 @@ func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 // Over TLS the server's certificate is checked against the name of Addr.
 func TestTLS(t *testing.T) {
 	cert, pool := certificate(t)
+	var peer atomic.Pointer[[]*x509.Certificate]
 	s, err := startServer(nil, func(l net.Listener) net.Listener {
-		return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}})
+		return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequestClientCert,
+			VerifyConnection: func(st tls.ConnectionState) error { peer.Store(&st.PeerCertificates); return nil }})
 	}, "DEFINE QLOCAL(Q)")
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +64,19 @@ func TestTLS(t *testing.T) {
 	}
 	if err := c.Disconnect(ctx); err != nil {
 		t.Error(err)
+	}
+	// The address may be another than the certificate's name, and the server may want a certificate too.
+	o.Addr, o.TLS = s.addr, &tls.Config{RootCAs: pool, ServerName: "localhost", Certificates: []tls.Certificate{cert}}
+	if c, err = mq.Connect(ctx, o); err != nil {
+		t.Fatal(err)
+	}
+	if got := peer.Load(); got == nil || len(*got) != 1 || (*got)[0].DNSNames[0] != "localhost" {
+		t.Errorf("the server saw the certificates %v", got)
+	}
+	c.Close()
+	o.TLS = &tls.Config{RootCAs: pool, ServerName: "elsewhere"}
+	if _, err := mq.Connect(ctx, o); !errors.Is(err, mq.SSLInitialization) {
+		t.Errorf("another name: %v", err)
 	}
 	o.TLS = &tls.Config{}
 	if _, err := mq.Connect(ctx, o); !errors.Is(err, mq.SSLInitialization) || !errors.As(err, new(x509.UnknownAuthorityError)) &&
