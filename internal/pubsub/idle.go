@@ -91,8 +91,9 @@ func (t *Tree) SetLife(d time.Duration) {
 // Life returns TREELIFE.
 func (t *Tree) Life() time.Duration { return time.Duration(t.life.Load()) }
 
-// reapChunk bounds one lock hold of Reap.
-const reapChunk = 500
+// reapChunk bounds one lock hold of Reap and ExpireRetained. The removal of one node moves at most maxFlat entries of its
+// parent's table and joins at most minSplit, so a hold lasts some ten microseconds.
+const reapChunk = 100
 
 // Reap removes at most max topics that have been unused for TREELIFE, and says how many it removed. A parent that
 // lost its last child begins its own life then, at now. The lock is given up after every reapChunk topics.

@@ -184,6 +184,21 @@ func (t *Tree) ResolveAll(topic string) Attrs {
 	return n.resolveAll(exact)
 }
 
+// ResolveAll gives all attributes of the topic that the handle is open on.
+func (p *PubHandle) ResolveAll(t *Tree) Attrs {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return p.node.resolveAll(true)
+}
+
+// MayRetain reports whether the topic that the handle is open on has a retained publication, or another one fits beside
+// those that there are.
+func (p *PubHandle) MayRetain(t *Tree, max int) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return p.node.retained() || t.retained < max
+}
+
 // resolve takes the value of the nearest object at or above n. exact is false when n only stands for a topic below it.
 func (n *Node) resolve(a Attr, exact bool) string {
 	all := n.resolveSet(1<<a, exact)

@@ -58,7 +58,26 @@ func (t *Tree) SetRetained(topic string, ref RetainedRef, expires time.Time) (ol
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := t.ensure(topic)
+	old, had = t.setRetained(t.ensure(topic), ref, expires)
+	return old, had, nil
+}
+
+// SetRetained is Tree.SetRetained for the topic that the handle is open on.
+func (p *PubHandle) SetRetained(t *Tree, ref RetainedRef, expires time.Time) (old RetainedRef, had bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.setRetained(p.node, ref, expires)
+}
+
+// RetainedRef is Tree.RetainedRefOf for the topic that the handle is open on.
+func (p *PubHandle) RetainedRef(t *Tree) (RetainedRef, bool) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return p.node.ref, p.node.retained()
+}
+
+// setRetained is called with mu held.
+func (t *Tree) setRetained(n *Node, ref RetainedRef, expires time.Time) (old RetainedRef, had bool) {
 	old, had = n.ref, n.retained()
 	if !had {
 		t.use(n)
@@ -67,7 +86,7 @@ func (t *Tree) SetRetained(topic string, ref RetainedRef, expires time.Time) (ol
 	}
 	n.ref = ref
 	t.setExpiry(n, expires)
-	return old, had, nil
+	return old, had
 }
 
 func (t *Tree) setExpiry(n *Node, expires time.Time) {

@@ -45,6 +45,7 @@ type Tree struct {
 	wild     wnode // trie of wildcard subscriptions
 	subs     int
 	retained int
+	brief    int // handles of OpenBriefly
 	expiry   expiryHeap
 	intern   [internSlots]string
 
@@ -220,9 +221,10 @@ func (t *Tree) SubCount() int {
 
 // PubHandle is an open handle for output on a topic. Its counters are for TYPE(PUB).
 type PubHandle struct {
-	conn string // connection id, 48 hex digits
-	node *Node
-	pos  int // in node.ext.pubs; -1 when closed
+	conn  string // connection id, 48 hex digits
+	node  *Node
+	pos   int  // in node.ext.pubs; -1 when closed
+	brief bool // it is in no list
 
 	numPubs atomic.Int64
 	lastPub atomic.Int64
@@ -243,6 +245,20 @@ func (t *Tree) OpenPublisher(topic, conn string) (*PubHandle, error) {
 	return p, nil
 }
 
+// OpenBriefly is OpenPublisher for a handle that is closed within the call that opens it, as MQPUT1 does: it keeps the
+// topic in use and is shown nowhere.
+func (t *Tree) OpenBriefly(topic string) (*PubHandle, error) {
+	if err := CheckLen(topic); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := t.ensure(topic)
+	t.use(n)
+	t.brief++
+	return &PubHandle{node: n, brief: true}, nil
+}
+
 // Published counts one publication.
 func (p *PubHandle) Published(now time.Time) {
 	p.numPubs.Add(1)
@@ -257,6 +273,12 @@ func (t *Tree) ClosePublisher(p *PubHandle) {
 		return
 	}
 	n := p.node
+	if p.brief {
+		p.pos = -1
+		t.brief--
+		t.unuse(n)
+		return
+	}
 	e := n.ext
 	last := len(e.pubs) - 1
 	e.pubs[p.pos] = e.pubs[last]

@@ -71,7 +71,8 @@ type Manager struct {
 	topicStrs map[string]*Object // TOPICSTR → the one topic object that has it; '' is not in it
 
 	nextQID atomic.Uint32
-	noQmgr  *Def // stands in for the QMGR definition while there is none
+	self    atomic.Pointer[Object] // the queue manager's own object, once it was asked for
+	noQmgr  *Def                   // stands in for the QMGR definition while there is none
 
 	topics topicFeed   // the topic tree and who is pinned in it
 	retain retainStore // retained publications

@@ -94,7 +94,12 @@ func (c *Conn) openTopic(op string, h *handle, od *mqi.OD, alias *Object) error 
 		return err
 	}
 	t := &topicHandle{topic: full, conn: c.connHex()}
-	if t.pub, err = m.topics.tree.OpenPublisher(full, t.conn); err != nil {
+	if op == "MQPUT1" {
+		t.pub, err = m.topics.tree.OpenBriefly(full)
+	} else {
+		t.pub, err = m.topics.tree.OpenPublisher(full, t.conn)
+	}
+	if err != nil {
 		return mqi.Wrap(op, od.ObjectName, pubsubRC(err), err)
 	}
 	h.topic, h.output = t, true
@@ -162,7 +167,7 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	if rc != 0 {
 		return fail(rc)
 	}
-	attrs := c.m.topics.tree.ResolveAll(h.topic.topic)
+	attrs := h.topic.pub.ResolveAll(c.m.topics.tree)
 	switch {
 	case attrs[pubsub.MCAST] == "ONLY":
 		return fail(mqi.MQRC_MULTICAST_ONLY)

@@ -43,11 +43,15 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 	}
 	u := &uow{}
 	if p.opts&mqi.MQPMO_RETAIN != 0 {
-		if rc := m.mayRetain(p.topic); rc != 0 {
+		if rc := m.mayRetain(h.topic.pub); rc != 0 {
 			return 0, mqi.E(op, h.name, rc)
 		}
-		u.retained = append(u.retained, &retainedOp{topic: p.topic, head: encodeHead(p.head), body: p.body, pers: p.persistent(),
-			expires: p.head.expire, pub: p, seen: m.retain.born.Load()})
+		change := &retainedOp{topic: p.topic, head: encodeHead(p.head), body: p.body, pers: p.persistent(),
+			expires: p.head.expire, pub: p, seen: m.retain.born.Load()}
+		if !sync {
+			change.at = h.topic.pub // open until the change is in force
+		}
+		u.retained = append(u.retained, change)
 	}
 	subs := p.recipients(m.topics.tree.Match(c.matches[:0], p.topic))
 	c.matches = subs

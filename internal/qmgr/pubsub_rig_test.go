@@ -231,7 +231,7 @@ func (r *psRig) settle() {
 		}
 		// A loop that set its timer while the clock jumped would sleep past it: real clocks do not jump.
 		tree.SetLife(tree.Life())
-		r.m.topics.ends.set(nil, time.Time{})
+		r.m.topics.ends.kick()
 		time.Sleep(100 * time.Microsecond)
 	}
 }

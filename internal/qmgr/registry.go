@@ -29,10 +29,14 @@ func (m *Manager) objectByQID(id store.QID) *Object {
 
 // qmgrDef returns the queue manager's own definition.
 func (m *Manager) qmgrDef() *Def {
-	if o := m.lookup(ClassQmgr, qmgrName); o != nil {
-		return o.Def()
+	o := m.self.Load()
+	if o == nil {
+		if o = m.lookup(ClassQmgr, qmgrName); o == nil {
+			return m.noQmgr
+		}
+		m.self.Store(o) // it stays as long as the manager
 	}
-	return m.noQmgr
+	return o.Def()
 }
 
 // qmgrName is the key of the queue manager's own object: its name space holds one.

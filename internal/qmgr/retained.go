@@ -41,6 +41,9 @@ type retainedOp struct {
 	ref     pubsub.RetainedRef
 	pub     *publication // for subscriptions that are made before it is submitted
 	seen    uint64       // newest subscription when its recipients were found
+	entry   []byte       // for the store, but for ref; of a persistent one
+
+	at *pubsub.PubHandle // a handle of the topic that is open until the change is in force; nil when there is none
 }
 
 // retainStore is the queue manager's retained publications. mu comes before the topic tree's lock and is never held
@@ -73,7 +76,8 @@ func (m *Manager) submitUnit(u *uow) store.Ticket {
 	r := &m.retain
 	more := 0
 	for _, op := range u.retained {
-		more += op.room()
+		op.prepare()
+		more += maxKeyRoom(op.topic) + len(op.entry)
 	}
 	m.opt.Store.Admit(&u.tx, more) // so that Submit does not wait under the lock
 	for {
@@ -86,10 +90,37 @@ func (m *Manager) submitUnit(u *uow) store.Ticket {
 		r.mu.Unlock()
 	}
 	defer r.mu.Unlock()
+	if u.tx.Len() == 0 && r.memoryOnly(u.retained) {
+		r.atOnce(u.retained)
+		u.retained = nil
+		return m.opt.Store.Submit(&u.tx)
+	}
 	for _, op := range u.retained {
 		r.order(&u.tx, op)
 	}
 	return m.opt.Store.Submit(&u.tx)
+}
+
+// memoryOnly reports whether changes concern nothing that the store has.
+func (r *retainStore) memoryOnly(ops []*retainedOp) bool {
+	return !slices.ContainsFunc(ops, func(op *retainedOp) bool { return op.head != nil && op.pers || r.stored(op) })
+}
+
+// atOnce puts changes in force that need not wait for the store. Those in flight for the same topics are overtaken.
+func (r *retainStore) atOnce(ops []*retainedOp) {
+	overtook := false
+	for _, op := range ops {
+		r.last++
+		op.ref = pubsub.RetainedRef(r.last << 1)
+		if len(r.flight) > 0 && r.flight[op.topic] != nil {
+			delete(r.flight, op.topic)
+			overtook = true
+		}
+		r.apply(op)
+	}
+	if overtook {
+		r.inForce.Broadcast()
+	}
 }
 
 // lateCopies puts copies of a unit's retained publications on the queues of subscriptions that were made since they were
@@ -151,27 +182,38 @@ func (r *retainStore) order(tx *store.Tx, op *retainedOp) {
 	switch {
 	case op.head != nil && op.pers:
 		op.ref |= 1
-		tx.Set(retainedTable, retainedKey(op.topic), op.encode())
-		op.head, op.body, op.pub = []byte{}, nil, nil // the store has it
-	case r.stored(op.topic):
+		binary.LittleEndian.PutUint64(op.entry[1:], uint64(op.ref))
+		tx.Set(retainedTable, retainedKey(op.topic), op.entry)
+		op.head, op.body, op.pub, op.entry = []byte{}, nil, nil, nil // the store has it
+	case r.stored(op):
 		tx.Unset(retainedTable, retainedKey(op.topic))
 	}
 	r.flight[op.topic] = append(r.flight[op.topic], op)
 }
 
 // stored reports whether the store may have an entry for a topic.
-func (r *retainStore) stored(topic string) bool {
-	if cur, ok := r.tree.RetainedRefOf(topic); ok && inStore(cur) {
-		return true
+func (r *retainStore) stored(op *retainedOp) bool {
+	cur, ok := pubsub.RetainedRef(0), false
+	if op.at != nil {
+		cur, ok = op.at.RetainedRef(r.tree)
+	} else {
+		cur, ok = r.tree.RetainedRefOf(op.topic)
 	}
-	return slices.ContainsFunc(r.flight[topic], func(op *retainedOp) bool { return inStore(op.ref) })
+	return ok && inStore(cur) || slices.ContainsFunc(r.flight[op.topic], func(op *retainedOp) bool { return inStore(op.ref) })
 }
 
-// done puts the changes of a durable unit in force. One that a later change has overtaken is over already.
+// doneChunk bounds one lock hold of done.
+const doneChunk = 256
+
+// done puts the changes of a durable unit in force. One that a later change has overtaken is over already. The lock is
+// given up after every doneChunk changes: those that are left are in flight, so a new subscription waits for them.
 func (r *retainStore) done(ops []*retainedOp) {
-	if len(ops) == 0 {
-		return
+	for list := range slices.Chunk(ops, doneChunk) {
+		r.doneSome(list)
 	}
+}
+
+func (r *retainStore) doneSome(ops []*retainedOp) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, op := range ops {
@@ -221,16 +263,21 @@ func (r *retainStore) apply(op *retainedOp) {
 	if op.expires != 0 {
 		expires = time.UnixMilli(op.expires)
 	}
-	old, had, err := r.tree.SetRetained(op.topic, op.ref, expires)
-	if err != nil {
-		return // the topic was checked when it was opened
-	}
+	old, had := r.setRef(op, expires)
 	if had {
 		r.mem.remove(old)
 	}
 	if !op.pers {
 		r.mem.put(op.ref, op.head, op.body)
 	}
+}
+
+func (r *retainStore) setRef(op *retainedOp, expires time.Time) (old pubsub.RetainedRef, had bool) {
+	if op.at != nil {
+		return op.at.SetRetained(r.tree, op.ref, expires)
+	}
+	old, had, _ = r.tree.SetRetained(op.topic, op.ref, expires) // the topic was checked when it was opened
+	return old, had
 }
 
 // runTopics removes unused topics, and retained publications that are over, until the manager ends.
@@ -280,9 +327,11 @@ func retainedKey(topic string) []byte {
 
 func maxKeyRoom(topic string) int { return 1 + min(len(topic), maxTopicKey) }
 
-// room is at least what a change takes in the store.
-func (op *retainedOp) room() int {
-	return maxKeyRoom(op.topic) + 32 + len(op.topic) + len(op.head) + len(op.body)
+// prepare does what takes time before the lock is taken.
+func (op *retainedOp) prepare() {
+	if op.head != nil && op.pers {
+		op.entry = op.encode()
+	}
 }
 
 func (op *retainedOp) encode() []byte {
@@ -382,7 +431,7 @@ func (m *Manager) retainedMsg(at *pubsub.RetainedAt) (*msgHead, []byte, error) {
 
 // mayRetain says whether a publication can be retained now: the queue that stands for the store of retained
 // publications must be there, take messages, and have room. An operator stops retaining by it, as in the product.
-func (m *Manager) mayRetain(topic string) mqi.RC {
+func (m *Manager) mayRetain(pub *pubsub.PubHandle) mqi.RC {
 	o := m.lookup(ClassQueue, retainedQueue)
 	if o == nil || o.Queue == nil {
 		return mqi.MQRC_PUT_NOT_RETAINED
@@ -391,7 +440,7 @@ func (m *Manager) mayRetain(topic string) mqi.RC {
 	if cfg.putInhibited {
 		return mqi.MQRC_PUT_NOT_RETAINED
 	}
-	if _, has := m.topics.tree.RetainedRefOf(topic); !has && m.topics.tree.RetainedCount() >= cfg.maxDepth {
+	if !pub.MayRetain(m.topics.tree, cfg.maxDepth) {
 		return mqi.MQRC_PUT_NOT_RETAINED
 	}
 	return 0

@@ -2,7 +2,6 @@ package qmgr
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/qmgrd/qmgrd/internal/pubsub"
 )
@@ -15,24 +14,30 @@ import (
 const inlineBody = 512
 
 type retainedMem struct {
-	small map[pubsub.RetainedRef][]byte
+	small map[pubsub.RetainedRef]string
 	large map[pubsub.RetainedRef][]byte // bodies only
+	buf   []byte                        // in which an entry is built
 }
 
 func (r *retainedMem) init() {
-	r.small = map[pubsub.RetainedRef][]byte{}
+	r.small = map[pubsub.RetainedRef]string{}
 	r.large = map[pubsub.RetainedRef][]byte{}
 }
 
+// maxMemBuf is the largest buffer that is kept for the next entry.
+const maxMemBuf = 64 << 10
+
 func (r *retainedMem) put(ref pubsub.RetainedRef, head, body []byte) {
-	b := make([]byte, 0, len(head)+inlineBody)
-	b = packZeros(binary.AppendUvarint(b, uint64(len(head))), head)
+	b := packZeros(binary.AppendUvarint(r.buf[:0], uint64(len(head))), head)
 	if len(body) <= inlineBody {
 		b = append(b, body...)
 	} else {
 		r.large[ref] = body
 	}
-	r.small[ref] = slices.Clip(slices.Clone(b))
+	r.small[ref] = string(b)
+	if r.buf = b; cap(b) > maxMemBuf {
+		r.buf = nil
+	}
 }
 
 func (r *retainedMem) remove(ref pubsub.RetainedRef) {
@@ -41,10 +46,11 @@ func (r *retainedMem) remove(ref pubsub.RetainedRef) {
 }
 
 func (r *retainedMem) get(ref pubsub.RetainedRef) (head, body []byte, ok bool) {
-	b, ok := r.small[ref]
+	text, ok := r.small[ref]
 	if !ok {
 		return nil, nil, false
 	}
+	b := []byte(text)
 	n, w := binary.Uvarint(b)
 	head, body = unpackZeros(b[w:], int(n))
 	if big, is := r.large[ref]; is {

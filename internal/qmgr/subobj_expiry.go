@@ -1,48 +1,126 @@
 package qmgr
 
 import (
+	"container/heap"
 	"context"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
-// Subscriptions with EXPIRY end that many tenths of a second after their creation. One loop sleeps until the next end.
+// Subscriptions with EXPIRY end that many tenths of a second after their creation. They stand in a heap with the next to
+// end on top, so that a change costs its logarithm and the loop looks at those alone that end; it sleeps until the next.
 
 type subEnds struct {
-	mu   invariants.Mutex
-	at   map[*Object]time.Time
-	wake chan struct{}
+	mu     invariants.Mutex
+	heap   []*subEnding
+	of     map[*Object]*subEnding
+	wake   chan struct{}
+	looked uint64 // entries of the heap that were looked at, for tests
+}
+
+// subEnding is a place in the heap.
+type subEnding struct {
+	o  *Object
+	at int64 // Unix nanoseconds
+	i  int
 }
 
 func (e *subEnds) init() {
-	e.at = map[*Object]time.Time{}
+	e.of = map[*Object]*subEnding{}
 	e.wake = make(chan struct{}, 1)
+}
+
+// Len, Less, Swap, Push and Pop are for container/heap.
+func (e *subEnds) Len() int { return len(e.heap) }
+
+func (e *subEnds) Less(i, j int) bool {
+	e.looked++
+	return e.heap[i].at < e.heap[j].at
+}
+
+func (e *subEnds) Swap(i, j int) {
+	h := e.heap
+	h[i], h[j] = h[j], h[i]
+	h[i].i, h[j].i = i, j
+}
+
+func (e *subEnds) Push(x any) {
+	s := x.(*subEnding)
+	s.i = len(e.heap)
+	e.heap = append(e.heap, s)
+}
+
+func (e *subEnds) Pop() any {
+	last := len(e.heap) - 1
+	s := e.heap[last]
+	e.heap[last] = nil
+	e.heap = e.heap[:last]
+	return s
 }
 
 // set notes when a subscription ends; the zero time: never.
 func (e *subEnds) set(o *Object, at time.Time) {
 	e.mu.Lock()
-	if at.IsZero() {
-		delete(e.at, o)
-	} else {
-		e.at[o] = at
+	s := e.of[o]
+	switch {
+	case at.IsZero() && s == nil:
+		e.mu.Unlock()
+		return
+	case at.IsZero():
+		heap.Remove(e, s.i)
+		delete(e.of, o)
+		e.mu.Unlock()
+		return // the loop may wake for nothing
+	case s == nil:
+		s = &subEnding{o: o, at: at.UnixNano()}
+		e.of[o] = s
+		heap.Push(e, s)
+	default:
+		s.at = at.UnixNano()
+		heap.Fix(e, s.i)
 	}
+	first := s.i == 0
 	e.mu.Unlock()
+	if first {
+		e.kick()
+	}
+}
+
+// kick lets the loop look again.
+func (e *subEnds) kick() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-// due returns the subscriptions that have ended, and the next end after now (zero: none).
+// maxEnding is how many subscriptions are ended at the same time.
+const maxEnding = 64
+
+// maxSubEnds bounds what due returns at once.
+const maxSubEnds = 256
+
+// due returns subscriptions that have ended, at most maxSubEnds, and when to look again (zero: when something changes).
 func (e *subEnds) due(now time.Time) (over []*Object, next time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for o, at := range e.at {
+	todo := []int{0} // places whose parents have ended
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if i >= len(e.heap) {
+			continue
+		}
+		e.looked++
+		s := e.heap[i]
+		at := time.Unix(0, s.at)
 		switch {
-		case !at.After(now):
-			over = append(over, o)
+		case !at.After(now) && len(over) < maxSubEnds:
+			over = append(over, s.o)
+			todo = append(todo, 2*i+1, 2*i+2)
 		case next.IsZero() || at.Before(next):
 			next = at
 		}
@@ -63,12 +141,15 @@ func (m *Manager) runSubEnds() {
 	for m.ctx.Err() == nil {
 		now := m.opt.Clock.Now()
 		over, next := m.topics.ends.due(now)
+		var g errgroup.Group
+		g.SetLimit(maxEnding) // they share syncs
 		for _, o := range over {
-			m.endSub(m.ctx, o)
+			g.Go(func() error { m.endSub(m.ctx, o); return nil })
 		}
+		_ = g.Wait() // endSub logs
 		var timer <-chan time.Time
 		if !next.IsZero() {
-			timer = m.opt.Clock.After(next.Sub(now))
+			timer = m.opt.Clock.After(max(next.Sub(now), 0))
 		}
 		select {
 		case <-m.ctx.Done():
