@@ -148,7 +148,7 @@ const (
 type Wait interface {
 	Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) (body []byte, total int, s WaitState, err error)
 	Resume() (body []byte, total int, s WaitState, err error)
-	Finish() (body []byte, total int, err error)
+	Finish() (body []byte, total int, s WaitState, err error)
 	// Cancel ends a get that waits: no message has left its queue by it. A wake may still come, and means nothing.
 	Cancel()
 }

@@ -241,6 +241,9 @@ func (c *conv) cleanup() {
 		c.k.s.unregister(c.conn.ID())
 		c.cancelWaits()
 		c.conn.Break()
+		if c.waiter != nil {
+			c.waiter.RunWoken(nil) // of a verb that did not come to its end
+		}
 		c.setConn(nil)
 	}
 }
@@ -456,7 +459,7 @@ func (c *conv) tryConnect(b *wire.Conn) error {
 	if err != nil {
 		return err
 	}
-	c.conn = conn
+	c.setConn(conn)
 	return nil
 }
 
@@ -487,6 +490,7 @@ func (c *conv) disconnect(m call) error {
 	if failed(err) {
 		c.conn.Break()
 	}
+	c.runWoken()
 	c.k.s.unregister(id)
 	c.setConn(nil)
 	c.streams.reset(c)

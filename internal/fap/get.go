@@ -89,8 +89,7 @@ func (c *conv) goOn(body []byte, total int, s WaitState, err error) error {
 	g := &c.held1
 	if s == Blocks && c.mayBlock() {
 		c.turn.flush()
-		body, total, err = g.wait.Finish()
-		s = Over
+		body, total, s, err = g.wait.Finish()
 	}
 	g.state = s
 	c.mu.Lock()

@@ -59,8 +59,7 @@ func (c *conv) resumeStream(st *stream) error {
 func (c *conv) streamed(st *stream, body []byte, total int, s WaitState, err error) error {
 	if s == Blocks && c.mayBlock() {
 		c.turn.flush()
-		body, total, err = st.wait.Finish()
-		s = Over
+		body, total, s, err = st.wait.Finish()
 	}
 	if parked := s == Waits; parked != st.parked {
 		st.parked = parked

@@ -30,6 +30,8 @@ type ConnectOptions struct {
 	// Commands marks a session of commands (runmqsc): it is shown as an application's, but accepted while quiescing and
 	// not waited for, so that an operator who looks on does not keep the queue manager from ending.
 	Commands bool
+	// Collects says that RunWoken is called after each verb, so that the caller can serve those whom it has woken.
+	Collects bool
 	// Broken is called when the connection is broken by STOP CONN or by Break, and must not wait; nil: nobody.
 	Broken func()
 }
@@ -62,6 +64,8 @@ type Conn struct {
 	hex     string        // id as ACTCONN shows it, once asked for; under verb
 	work    *uow          // the unit of work; changed by verbs only, under mu for those who look
 	xa      xaConn        // active as work, the rest under verb
+	due     []*Waiting    // gets that verbs have woken, until RunWoken
+	parked  []*Waiting    // gets that wait without a goroutine; under mu
 }
 
 // Connect makes a connection (MQCONN, MQCONNX). The caller has been authenticated.
@@ -176,6 +180,7 @@ func (c *Conn) breakWith(rc mqi.RC) {
 // finish closes what is open and forgets the connection. The unit of work has ended.
 func (c *Conn) finish(ctx context.Context) {
 	c.closed = true
+	c.endParked(c.endReason())
 	for _, h := range c.openHandles() {
 		c.closeHandle(context.WithoutCancel(ctx), h, mqi.MQCO_NONE)
 	}

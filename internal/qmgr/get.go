@@ -32,6 +32,8 @@ type getting struct {
 	out                     shaped     // how it is given
 	handle                  *msgHandle // gets the properties
 	markUntil               int64      // end of the cooperative mark that a browse makes
+	parked                  *Waiting   // how it waits; nil: in its goroutine
+	matching                match      // what match points to
 	missed                  place      // a message whose hash fitted but whose identifiers did not: go on behind it
 }
 
@@ -74,7 +76,16 @@ func (c *Conn) Get(ctx context.Context, hobj Handle, md *mqi.MD, gmo *mqi.GMO, m
 		return nil, 0, err
 	}
 	defer func() { c.getDone(h, md, gmo, n, err) }()
-	fail := func(rc mqi.RC) ([]byte, int, error) { return nil, 0, mqi.E("MQGET", h.name, rc) }
+	g := &getting{}
+	if over, err := g.start(c, h, md, gmo, max); over {
+		return nil, 0, err
+	}
+	return g.run(ctx)
+}
+
+// start checks a get, and readies it. over says that the verb ends with this.
+func (g *getting) start(c *Conn, h *handle, md *mqi.MD, gmo *mqi.GMO, max int) (over bool, err error) {
+	fail := func(rc mqi.RC) (bool, error) { return true, mqi.E("MQGET", h.name, rc) }
 	if md.Version < 1 || md.Version > 2 {
 		return fail(mqi.MQRC_MD_ERROR)
 	}
@@ -94,25 +105,29 @@ func (c *Conn) Get(ctx context.Context, hobj Handle, md *mqi.MD, gmo *mqi.GMO, m
 	if done, warn, bad := h.unmark(gmo); bad != 0 {
 		return fail(bad)
 	} else if warn != 0 {
-		return nil, 0, mqi.Warn("MQGET", h.name, warn)
+		return true, mqi.Warn("MQGET", h.name, warn)
 	} else if done {
-		return nil, 0, nil
+		return true, nil
 	}
-	g := &getting{c: c, h: h, q: h.queue, md: md, gmo: gmo, max: max, browse: gmo.Options&getBrowse != 0,
-		wantCCSID: md.CodedCharSetID, wantEncoding: md.Encoding}
+	*g = getting{c: c, h: h, q: h.queue, md: md, gmo: gmo, max: max, browse: gmo.Options&getBrowse != 0,
+		wantCCSID: md.CodedCharSetID, wantEncoding: md.Encoding, parked: g.parked}
 	if rc = g.prepare(); rc == 0 {
 		rc = g.checkUOW()
 	}
 	if rc != 0 {
 		return fail(rc)
 	}
-	return g.run(ctx)
+	if w := gmo.WaitInterval; w >= 0 {
+		g.until = c.m.opt.Clock.Now().Add(time.Duration(w) * time.Millisecond)
+	}
+	return false, nil
 }
 
 // prepare makes the match, and checks it against the handle's place in logical order.
 func (g *getting) prepare() mqi.RC {
 	o, h := g.gmo.Options, g.h
-	t, rc := newMatch(g.md, g.gmo)
+	t := &g.matching
+	rc := t.read(g.md, g.gmo)
 	if rc != 0 {
 		return rc
 	}
@@ -127,7 +142,7 @@ func (g *getting) prepare() mqi.RC {
 		h.browsed, h.browseLogical = true, logical
 	}
 	if o&(mqi.MQGMO_MSG_UNDER_CURSOR|mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR) != 0 {
-		t = &match{} // the cursor decides alone
+		*t = match{} // the cursor decides alone
 	} else {
 		t.unmarked = o&mqi.MQGMO_UNMARKED_BROWSE_MSG != 0
 		t.sel = h.sel
@@ -168,25 +183,14 @@ func (g *getting) inWork(pers bool) bool {
 
 // run looks, waits when asked to, and looks again, until there is an answer.
 func (g *getting) run(ctx context.Context) ([]byte, int, error) {
-	if w := g.gmo.WaitInterval; w >= 0 {
-		g.until = g.c.m.opt.Clock.Now().Add(time.Duration(w) * time.Millisecond)
-	}
 	for {
 		f, w, err := g.look()
 		if err != nil {
 			return nil, 0, err
 		}
 		if w != nil {
-			r := g.waitFor(ctx, w)
-			switch {
-			case r.rc != 0:
-				return nil, 0, mqi.E("MQGET", g.h.name, r.rc)
-			case r.look && r.slot == 0:
-				continue
-			case r.look:
-				f = g.shown(r)
-			default:
-				f = g.claimed(r)
+			if f, err = g.answered(g.waitFor(ctx, w)); err != nil {
+				return nil, 0, err
 			}
 		}
 		if f == nil {
@@ -197,6 +201,19 @@ func (g *getting) run(ctx context.Context) ([]byte, int, error) {
 			return data, n, err
 		}
 	}
+}
+
+// answered turns what a wait has ended with into a message; nil means look again.
+func (g *getting) answered(r waitResult) (*found, error) {
+	switch {
+	case r.rc != 0:
+		return nil, mqi.E("MQGET", g.h.name, r.rc)
+	case r.look && r.slot == 0:
+		return nil, nil
+	case r.look:
+		return g.shown(r), nil
+	}
+	return g.claimed(r), nil
 }
 
 // look searches once. It returns a message, or a waiter that has been registered, or an error, or (after discarding
@@ -277,8 +294,12 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		return nil, nil, g.h.res.aliasGet()
 	}
 	g.missed = place{}
-	w := &waiter{h: g.h, match: g.match, quiet: o&mqi.MQGMO_FAIL_IF_QUIESCING != 0, ch: make(chan waitResult, 1),
-		kind: g.waitKind()}
+	w := &waiter{h: g.h, match: g.match, quiet: o&mqi.MQGMO_FAIL_IF_QUIESCING != 0, kind: g.waitKind()}
+	if g.parked != nil {
+		w = g.parked.register(w)
+	} else {
+		w.ch = make(chan waitResult, 1)
+	}
 	q.wait.add(w)
 	return nil, w, 0
 }
@@ -412,16 +433,24 @@ func (g *getting) waitFor(ctx context.Context, w *waiter) waitResult {
 	}
 	g.q.endWait(w, why)
 	r := <-w.ch
-	if r.slot != 0 && !r.look { // claimed in the last moment: nobody would take it
-		g.q.mu.Lock()
-		if g.q.slab.valid(r.slot, r.seq) {
-			g.q.unclaim(r.slot)
-		}
-		g.q.mu.Unlock()
-		g.q.dropLate()
+	if g.abandon(r) {
 		r = waitResult{rc: why}
 	}
 	return r
+}
+
+// abandon gives back what was claimed for a wait in its last moment: nobody would take it.
+func (g *getting) abandon(r waitResult) bool {
+	if r.slot == 0 || r.look {
+		return false
+	}
+	g.q.mu.Lock()
+	if g.q.slab.valid(r.slot, r.seq) {
+		g.q.unclaim(r.slot)
+	}
+	g.q.mu.Unlock()
+	g.q.dropLate()
+	return true
 }
 
 // unmarkTimer wakes a browser that waits for unmarked messages when the first cooperative mark runs out.

@@ -153,6 +153,7 @@ func (q *Queue) detach(h *handle) {
 		return
 	}
 	delete(q.handles, h)
+	q.wait.endIf(func(w *waiter) bool { return w.h == h }, waitResult{rc: mqi.MQRC_HOBJ_ERROR})
 	if h.input {
 		q.in--
 		q.excl = false

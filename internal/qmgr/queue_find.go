@@ -183,8 +183,8 @@ func splitToken(t mqi.Token, q store.QID) (slot uint32, seq store.Seq) {
 	return binary.BigEndian.Uint32(t[4:]), store.Seq(binary.BigEndian.Uint64(t[8:]))
 }
 
-// newMatch reads MatchOptions. With a version 1 GMO identifiers that are not zero must match.
-func newMatch(md *mqi.MD, gmo *mqi.GMO) (*match, mqi.RC) {
+// read takes over MatchOptions. With a version 1 GMO identifiers that are not zero must match.
+func (t *match) read(md *mqi.MD, gmo *mqi.GMO) mqi.RC {
 	opts := int32(mqi.MQMO_MATCH_MSG_ID | mqi.MQMO_MATCH_CORREL_ID)
 	if gmo.Version >= 2 {
 		opts = gmo.MatchOptions
@@ -192,12 +192,12 @@ func newMatch(md *mqi.MD, gmo *mqi.GMO) (*match, mqi.RC) {
 	const known = mqi.MQMO_MATCH_MSG_ID | mqi.MQMO_MATCH_CORREL_ID | mqi.MQMO_MATCH_GROUP_ID |
 		mqi.MQMO_MATCH_MSG_SEQ_NUMBER | mqi.MQMO_MATCH_OFFSET | mqi.MQMO_MATCH_MSG_TOKEN
 	if opts&^known != 0 || opts&mqi.MQMO_MATCH_MSG_TOKEN != 0 && gmo.Version < 3 {
-		return nil, mqi.MQRC_MATCH_OPTIONS_ERROR
+		return mqi.MQRC_MATCH_OPTIONS_ERROR
 	}
-	t := &match{msgID: md.MsgID, corID: md.CorrelID, groupID: md.GroupID, seqNo: md.MsgSeqNumber, offset: md.Offset,
+	*t = match{msgID: md.MsgID, corID: md.CorrelID, groupID: md.GroupID, seqNo: md.MsgSeqNumber, offset: md.Offset,
 		token: gmo.MsgToken}
 	if opts&(mqi.MQMO_MATCH_GROUP_ID|mqi.MQMO_MATCH_MSG_SEQ_NUMBER|mqi.MQMO_MATCH_OFFSET) != 0 && md.Version < 2 {
-		return nil, mqi.MQRC_WRONG_MD_VERSION
+		return mqi.MQRC_WRONG_MD_VERSION
 	}
 	t.byMsg = opts&mqi.MQMO_MATCH_MSG_ID != 0 && !md.MsgID.IsZero()
 	t.byCor = opts&mqi.MQMO_MATCH_CORREL_ID != 0 && !md.CorrelID.IsZero()
@@ -211,5 +211,5 @@ func newMatch(md *mqi.MD, gmo *mqi.GMO) (*match, mqi.RC) {
 	if t.byCor {
 		t.cid = hashID(&t.corID)
 	}
-	return t, 0
+	return 0
 }

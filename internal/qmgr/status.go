@@ -166,6 +166,9 @@ func (h *handle) inputWord() string {
 func (h *handle) state() string {
 	if h.conn.verb.TryLock() {
 		h.conn.verb.Unlock()
+		if h.conn.waiting() {
+			return "ACTIVE"
+		}
 		return "INACTIVE"
 	}
 	return "ACTIVE"

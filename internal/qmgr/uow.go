@@ -25,6 +25,7 @@ type uow struct {
 	skipN  int
 	places map[*groupPos]groupPos // of handles in logical order, as they were before the unit
 
+	by      *Conn    // who collects the gets that the unit wakes
 	quiet   bool     // the queue manager's own event messages: they cause no events
 	latched bool     // made while objects are latched: what it causes to queues waits in later
 	later   []func() // to be done, in order, when the latches are let go
@@ -178,6 +179,7 @@ func (c *Conn) commitWork() error {
 	if u == nil {
 		return nil
 	}
+	u.by = c.collector()
 	err := c.m.commit(u)
 	if err != nil {
 		u.forgetPlaces()
@@ -262,6 +264,7 @@ func (m *Manager) reveal(u *uow, _ []store.Loc) {
 	var late store.Tx // what was put on a queue that has been deleted meanwhile
 	for _, b := range u.batches() {
 		b.q.mu.Lock()
+		b.q.wait.by = u.by
 		for _, i := range b.puts {
 			p := u.puts[i]
 			if b.q.dead {
@@ -276,6 +279,7 @@ func (m *Manager) reveal(u *uow, _ []store.Loc) {
 			b.q.remove(u.gets[i].slot)
 		}
 		missed := len(b.puts) > 0 && b.q.watch.missed
+		b.q.wait.by = nil
 		b.q.mu.Unlock()
 		if missed {
 			u.cause(func() { m.recheck(b.q) })

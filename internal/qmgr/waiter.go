@@ -13,6 +13,7 @@ type waiter struct {
 	quiet bool // ends when the queue manager quiesces
 	ch    chan waitResult
 	kind  waitKind
+	place *Waiting // it has no goroutine: this is told
 	list  *waitList
 	key   uint32
 
@@ -45,6 +46,7 @@ type waiters struct {
 	any, look, browse waitList
 	msg, cor          map[uint32]*waitList
 	n                 int
+	by                *Conn // whose verb makes messages available now, and collects those it wakes
 }
 
 func (s *waiters) init() {
@@ -110,6 +112,13 @@ func (s *waiters) end(w *waiter, r waitResult) {
 	w.list, w.prev, w.next = nil, nil, nil
 	s.n--
 	w.ch <- r
+	switch {
+	case w.place == nil:
+	case s.by != nil:
+		s.by.due = append(s.by.due, w.place)
+	default:
+		w.place.wake(nil)
+	}
 }
 
 // lists calls fn for each list that there is.

@@ -37,7 +37,7 @@ func (b *Backend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, 
 	}
 	c, err := b.Manager.Connect(ctx, id, qmgr.ConnectOptions{ApplName: r.ApplName, ApplType: r.ApplType,
 		ApplDesc: applDesc, PID: os.Getpid(), Channel: r.Instance.Channel, ConnName: host(r.Peer.Addr), Options: r.Options,
-		Broken: r.Broken})
+		Broken: r.Broken, Collects: true})
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +117,16 @@ func withoutHandles(pmo *mqi.PMO) (back func()) {
 func (c conn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, error) {
 	handle, options := gmo.MsgHandle, gmo.Options
 	defer func() { gmo.MsgHandle, gmo.Options = handle, options }()
+	propsInData(gmo)
+	return c.Conn.Get(ctx, qmgr.Handle(hobj), md, gmo, max)
+}
+
+// propsInData asks for properties in the data where the client wants them in a handle of its own.
+func propsInData(gmo *mqi.GMO) {
 	gmo.MsgHandle = mqi.MQHM_NONE
 	if gmo.Options&mqi.MQGMO_PROPERTIES_IN_HANDLE != 0 {
 		gmo.Options = gmo.Options&^mqi.MQGMO_PROPERTIES_IN_HANDLE | mqi.MQGMO_PROPERTIES_FORCE_MQRFH2
 	}
-	return c.Conn.Get(ctx, qmgr.Handle(hobj), md, gmo, max)
 }
 
 func (c conn) Inq(ctx context.Context, hobj int32, selectors []int32, maxInts, maxChars int) ([]int32, []byte, error) {

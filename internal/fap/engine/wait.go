@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"github.com/qmgrd/qmgrd/internal/fap"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
+)
+
+// Prompt implements fap.Prompter.
+func (c conn) Prompt(hobj int32, md *mqi.MD, pmo *mqi.PMO) bool {
+	return c.Conn.Prompt(qmgr.Handle(hobj), md, pmo)
+}
+
+// NewWait implements fap.Waiter.
+func (c conn) NewWait(wake func(by any)) fap.Wait { return &wait{w: c.Conn.NewWaiting(wake)} }
+
+// wait is a qmgr.Waiting that gives properties as conn.Get does.
+type wait struct {
+	w       *qmgr.Waiting
+	gmo     *mqi.GMO
+	handle  int64
+	options int32
+}
+
+func (w *wait) Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, fap.WaitState, error) {
+	w.gmo, w.handle, w.options = gmo, gmo.MsgHandle, gmo.Options
+	propsInData(gmo)
+	return w.state(w.w.Get(qmgr.Handle(hobj), md, gmo, max))
+}
+
+func (w *wait) Resume() ([]byte, int, fap.WaitState, error) { return w.state(w.w.Resume()) }
+
+func (w *wait) Finish() ([]byte, int, fap.WaitState, error) { return w.state(w.w.Finish()) }
+
+func (w *wait) Cancel() { w.w.Cancel() }
+
+// state gives the options back that propsInData has changed, when the get is over.
+func (w *wait) state(body []byte, n int, s qmgr.GetState, err error) ([]byte, int, fap.WaitState, error) {
+	if s == qmgr.GetOver || s == qmgr.GetUnfit {
+		w.gmo.MsgHandle, w.gmo.Options = w.handle, w.options
+	}
+	return body, n, states[s], err
+}
+
+var states = [...]fap.WaitState{qmgr.GetOver: fap.Over, qmgr.GetWaits: fap.Waits, qmgr.GetBlocks: fap.Blocks,
+	qmgr.GetUnfit: fap.Unfit}

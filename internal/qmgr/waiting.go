@@ -1,0 +1,287 @@
+package qmgr
+
+import (
+	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// Prompt reports whether a put through the handle is over without waiting for the disk. What cannot be put at all is.
+func (c *Conn) Prompt(hobj Handle, md *mqi.MD, pmo *mqi.PMO) bool {
+	c.mu.Lock()
+	h := c.handles[hobj]
+	c.mu.Unlock()
+	switch {
+	case h == nil:
+		return true
+	case h.queue == nil: // topics and lists have many receivers
+		return false
+	case pmo.Options&mqi.MQPMO_SYNCPOINT != 0, md.Persistence == mqi.MQPER_NOT_PERSISTENT:
+		return true
+	case md.Persistence == mqi.MQPER_PERSISTENCE_AS_Q_DEF:
+		return h.res.first().Get("DEFPSIST") != "YES"
+	}
+	return false
+}
+
+// Waiting is a place for one get at a time that waits without a goroutine. While it waits it is no verb in progress. Its methods
+// belong to whoever runs the connection's verbs; wake comes from anywhere.
+type Waiting struct {
+	c     *Conn
+	wake  func(by any)
+	g     getting
+	w     waiter
+	timer clock.Timer
+	epoch uint64 // counts its waits; changed under the queue's lock, for the timer
+	in    bool   // it waits, or has been woken and not resumed
+	f     *found // what Finish is to take
+}
+
+// GetState says how far a get has come.
+type GetState uint8
+
+const (
+	GetOver   GetState = iota
+	GetWaits           // wake will be called
+	GetBlocks          // Finish goes on, and may wait for the disk
+	GetUnfit           // nothing was done: only Conn.Get can do it
+)
+
+// NewWaiting makes a place. wake is called when a get that waits has to be resumed: with nil, from anywhere and with queues
+// locked, so that it may do no more than note it; or by RunWoken.
+func (c *Conn) NewWaiting(wake func(by any)) *Waiting {
+	w := &Waiting{c: c, wake: wake}
+	w.w.ch = make(chan waitResult, 1)
+	w.g.parked = w
+	return w
+}
+
+// collector is the connection itself if its caller serves those whom it wakes.
+func (c *Conn) collector() *Conn {
+	if c.opt.Collects {
+		return c
+	}
+	return nil
+}
+
+// RunWoken wakes those whom the connection's verbs have made something available for. No verb of it may be in progress.
+func (c *Conn) RunWoken(by any) {
+	for len(c.due) > 0 {
+		list := c.due
+		c.due = nil
+		for i, w := range list {
+			list[i] = nil
+			w.wake(by)
+		}
+		if c.due == nil {
+			c.due = list[:0]
+		}
+	}
+}
+
+// waiting reports whether a get of the connection waits without a goroutine.
+func (c *Conn) waiting() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.parked) > 0
+}
+
+// endParked ends the gets that wait.
+func (c *Conn) endParked(rc mqi.RC) {
+	c.mu.Lock()
+	list := append([]*Waiting(nil), c.parked...)
+	c.mu.Unlock()
+	for _, w := range list {
+		w.w.h.queue.endWait(&w.w, rc)
+	}
+}
+
+// endReason is why the connection ends.
+func (c *Conn) endReason() mqi.RC {
+	select {
+	case <-c.broken:
+		return c.end
+	default:
+		return mqi.MQRC_HCONN_ERROR
+	}
+}
+
+// Get starts a get (Conn.Get) and takes it as far as it goes without waiting.
+func (w *Waiting) Get(hobj Handle, md *mqi.MD, gmo *mqi.GMO, max int) (data []byte, n int, s GetState, err error) {
+	c := w.c
+	if err := c.begin("MQGET", ""); err != nil {
+		return nil, 0, GetOver, err
+	}
+	defer c.verb.Unlock()
+	h, err := c.handle("MQGET", hobj)
+	if err != nil {
+		return nil, 0, GetOver, err
+	}
+	if h.sel != nil || gmo.Options&mqi.MQGMO_UNMARKED_BROWSE_MSG != 0 {
+		return nil, 0, GetUnfit, nil // looks into messages, or has to look again when marks run out
+	}
+	over, err := w.g.start(c, h, md, gmo, max)
+	if over {
+		return w.over(h, md, gmo, nil, 0, err)
+	}
+	return w.run()
+}
+
+// over ends the verb.
+func (w *Waiting) over(h *handle, md *mqi.MD, gmo *mqi.GMO, data []byte, n int, err error) ([]byte, int, GetState, error) {
+	w.c.getDone(h, md, gmo, n, err)
+	w.g.msg = readMsg{}
+	return data, n, GetOver, err
+}
+
+func (w *Waiting) done(data []byte, n int, err error) ([]byte, int, GetState, error) {
+	return w.over(w.g.h, w.g.md, w.g.gmo, data, n, err)
+}
+
+// run looks until there is an answer, or something to wait for.
+func (w *Waiting) run() ([]byte, int, GetState, error) {
+	for {
+		f, wait, err := w.g.look()
+		switch {
+		case err != nil:
+			return w.done(nil, 0, err)
+		case wait != nil:
+			w.park()
+			return nil, 0, GetWaits, nil
+		case f == nil:
+			continue
+		case w.mayWait(f):
+			w.f = f
+			return nil, 0, GetBlocks, nil
+		}
+		if data, n, again, err := w.g.fetch(f); !again {
+			return w.done(data, n, err)
+		}
+	}
+}
+
+// mayWait reports whether taking the message may wait for the disk.
+func (w *Waiting) mayWait(f *found) bool { return f.e.flags&fPersistent != 0 }
+
+// register readies the waiter of the queue. Under its lock.
+func (w *Waiting) register(as *waiter) *waiter {
+	ch := w.w.ch
+	w.w = *as
+	w.w.ch, w.w.place = ch, w
+	w.epoch++
+	return &w.w
+}
+
+// park notes that the get waits, and for how long.
+func (w *Waiting) park() {
+	c, g := w.c, &w.g
+	w.in = true
+	c.mu.Lock()
+	c.parked = append(c.parked, w)
+	c.mu.Unlock()
+	if g.until.IsZero() {
+		return
+	}
+	epoch := w.epoch
+	w.timer = c.m.opt.Clock.AfterFunc(g.until.Sub(c.m.opt.Clock.Now()), func() {
+		g.q.mu.Lock()
+		defer g.q.mu.Unlock()
+		if w.epoch == epoch {
+			g.q.wait.end(&w.w, waitResult{rc: mqi.MQRC_NO_MSG_AVAILABLE})
+		}
+	})
+}
+
+// unpark ends what park began.
+func (w *Waiting) unpark() {
+	c := w.c
+	w.in = false
+	c.mu.Lock()
+	for i, x := range c.parked {
+		if x == w {
+			last := len(c.parked) - 1
+			c.parked[i] = c.parked[last]
+			c.parked[last] = nil
+			c.parked = c.parked[:last]
+			break
+		}
+	}
+	c.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+		w.timer = nil
+	}
+}
+
+// Resume goes on with a get that was woken; one that was not still waits.
+func (w *Waiting) Resume() ([]byte, int, GetState, error) {
+	if !w.in {
+		return nil, 0, GetWaits, nil
+	}
+	if err := w.c.begin("MQGET", w.g.h.name); err != nil {
+		w.Cancel()
+		return w.done(nil, 0, err)
+	}
+	defer w.c.verb.Unlock()
+	select {
+	case r := <-w.w.ch:
+		w.unpark()
+		f, err := w.g.answered(r)
+		switch {
+		case err != nil:
+			return w.done(nil, 0, err)
+		case f == nil:
+			return w.run()
+		case w.mayWait(f):
+			w.f = f
+			return nil, 0, GetBlocks, nil
+		}
+		data, n, again, err := w.g.fetch(f)
+		if again {
+			return w.run()
+		}
+		return w.done(data, n, err)
+	default:
+		return nil, 0, GetWaits, nil
+	}
+}
+
+// Finish takes the message that a get has come to. The get may have to wait again when that is gone.
+func (w *Waiting) Finish() ([]byte, int, GetState, error) {
+	f := w.f
+	w.f = nil
+	if err := w.c.begin("MQGET", w.g.h.name); err != nil {
+		w.g.giveUp(f)
+		return w.done(nil, 0, err)
+	}
+	defer w.c.verb.Unlock()
+	for {
+		data, n, again, err := w.g.fetch(f)
+		if !again {
+			return w.done(data, n, err)
+		}
+		data, n, s, err := w.run()
+		if s != GetBlocks {
+			return data, n, s, err
+		}
+		f = w.f
+		w.f = nil
+	}
+}
+
+// Cancel ends a get that waits or has to be finished. No message has left its queue by it.
+func (w *Waiting) Cancel() {
+	if f := w.f; f != nil {
+		w.f = nil
+		w.g.giveUp(f)
+	}
+	if !w.in {
+		return
+	}
+	q := w.g.q
+	q.mu.Lock()
+	w.w.place = nil // nobody need be told
+	q.wait.end(&w.w, waitResult{rc: mqi.MQRC_NO_MSG_AVAILABLE})
+	q.mu.Unlock()
+	w.g.abandon(<-w.w.ch)
+	w.unpark()
+}
