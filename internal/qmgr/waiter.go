@@ -115,7 +115,7 @@ func (s *waiters) end(w *waiter, r waitResult) {
 	switch {
 	case w.place == nil:
 	case s.by != nil:
-		s.by.due = append(s.by.due, w.place)
+		s.by.woken = append(s.by.woken, w.place)
 	default:
 		w.place.wake(nil)
 	}

@@ -65,15 +65,15 @@ func (c *Conn) collector() *Conn {
 
 // RunWoken wakes those whom the connection's verbs have made something available for. No verb of it may be in progress.
 func (c *Conn) RunWoken(by any) {
-	for len(c.due) > 0 {
-		list := c.due
-		c.due = nil
+	for len(c.woken) > 0 {
+		list := c.woken
+		c.woken = nil
 		for i, w := range list {
 			list[i] = nil
 			w.wake(by)
 		}
-		if c.due == nil {
-			c.due = list[:0]
+		if c.woken == nil {
+			c.woken = list[:0]
 		}
 	}
 }
