@@ -77,6 +77,11 @@ func TestScripts(t *testing.T) {
 			"subst":    cmdSubst,
 
 			"mqclient":  cmdMQClient,
+			"mqhold":    cmdMQHold,
+			"mqend":     cmdMQEnd,
+			"flood":     cmdFlood,
+			"waitchs":   cmdWaitChs,
+			"stopconn":  cmdStopConn,
 			"makecerts": cmdMakeCerts,
 			"notintree": cmdNotInTree,
 		},

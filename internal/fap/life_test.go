@@ -124,8 +124,8 @@ func TestUnsharedHeartbeats(t *testing.T) {
 	q := p.open(0, "Q1")
 	clk.Advance(time.Hour) // silence outside of a call is no fault, and nothing is sent
 	p.send(wire.MQGET, 0, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
-	time.Sleep(50 * time.Millisecond)
 	for i := 0; i < 3; i++ {
+		time.Sleep(50 * time.Millisecond) // the get waits; the heartbeat before has been written to its end
 		clk.Advance(5 * time.Second)
 		if h, _, _ := p.want(wire.Heartbeat); h.Magic != wire.TSH {
 			t.Errorf("heartbeat %+v", h)

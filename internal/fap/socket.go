@@ -158,8 +158,8 @@ func (k *socket) finish() {
 
 // logEnd writes one line when the end was not the client's wish.
 func (k *socket) logEnd(err error) {
-	if c := context.Cause(k.ctx); errors.Is(err, net.ErrClosed) && c != nil {
-		err = c // the reader was woken by it
+	if c := context.Cause(k.ctx); c != nil {
+		err = c // what came first; the reader was woken by it
 	}
 	log := k.s.opt.Log
 	ev, amq := log.Warn(), "AMQ9999E"
