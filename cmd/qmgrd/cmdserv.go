@@ -55,7 +55,7 @@ func (e *env) dspmqcsv(args []string) error {
 		return err
 	}
 	word := map[string]string{"RUNNING": "Running", "STOPPED": "Stopped"}[st.Status]
-	_, err = fmt.Fprintln(e.stdout, "AMQ8506I: "+attr.MessageText("AMQ8506I", word))
+	_, err = fmt.Fprintln(e.stdout, "AMQ8219I: "+attr.MessageText("AMQ8219I", word))
 	return err
 }
 

@@ -3744,6 +3744,7 @@ var messages = [...]messageRow{
 	{"AMQ8216E", "Queue %1 of %2 does not exist."},
 	{"AMQ8217E", "Queue %1 is not a transmission queue: give it USAGE(XMITQ)."},
 	{"AMQ8218E", "Insert %1 in %2 has no value here: %3."},
+	{"AMQ8219I", "Command server status: %1"},
 	{"AMQ8226E", "Channel %1 already exists: use REPLACE or another name."},
 	{"AMQ8227E", "Channel %1 not found."},
 	{"AMQ8266I", "Nothing to display."},
@@ -3774,7 +3775,6 @@ var messages = [...]messageRow{
 	{"AMQ8450I", "Queue status details."},
 	{"AMQ8457I", "Connection stopped."},
 	{"AMQ8478E", "Queue manager %1 is a standby instance here."},
-	{"AMQ8506I", "Command server status: %1"},
 	{"AMQ8518E", "LOGGEREV(ENABLED) needs linear logging."},
 	{"AMQ8521I", "Completion and history of commands are not available."},
 	{"AMQ8550I", "Namelist details."},
@@ -3858,13 +3858,13 @@ var messages = [...]messageRow{
 	{"AMQ9086I", "Policy details."},
 	{"AMQ9087I", "Policy set."},
 	{"AMQ9088I", "Policy deleted."},
+	{"AMQ9502E", "Channel %1 of type %2 cannot be used for this."},
 	{"AMQ9508E", "Channel %1: no connection to the remote queue manager: %2"},
 	{"AMQ9514E", "Channel %1 is in use."},
-	{"AMQ9531E", "Channel %1: %2"},
+	{"AMQ9531E", "Queue %2, which channel %1 names in XMITQ, is no transmission queue."},
 	{"AMQ9533W", "Channel %1 is not active."},
-	{"AMQ9534E", "Channel %1 is not in doubt."},
-	{"AMQ9538E", "Channel %1: commit control error."},
-	{"AMQ9541E", "Channel %1 of type %2 cannot be used for this."},
+	{"AMQ9534E", "Channel %1 is not enabled."},
+	{"AMQ9540E", "Channel %1: commit control error."},
 }
 
 var foreignWords = [...]foreignWord{

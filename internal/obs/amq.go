@@ -35,7 +35,7 @@ var notices = map[string]Notice{
 	"AMQ8505": {"A command that came as a message was executed, or was none, and what it left (its reply, or itself) could not be " +
 		"put where it should go. It lies on the dead-letter queue; the reason code in its header says why.",
 		"Look at the reply-to queue the sender named: it must exist, have room, and let the sender put."},
-	"AMQ8506": {"The command server, which executes the messages of the command queue, began or ended its work.",
+	"AMQ8219": {"The command server, which executes the messages of the command queue, began or ended its work.",
 		"None when it was asked for. Otherwise look at the entry before; strmqcsv starts it."},
 	"AMQ8507": {"A message of the command server could be put neither where it should go nor on the dead-letter queue, and is gone. " +
 		"The command itself was executed.", "Set DEADQ of the queue manager to a queue that exists and has room."},

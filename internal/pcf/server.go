@@ -69,7 +69,7 @@ func (s *Server) Start(ctx context.Context, spawn func(loop func(context.Context
 	s.c, s.stop, s.stopped = c, stop, make(chan struct{})
 	done := s.stopped
 	s.m.SetRunning(qmgr.PartCommandServer, true)
-	s.log.Info().Str(obs.FieldAMQ, "AMQ8506I").Str("queue", s.m.CommandQueue()).Msg("command server status: Running")
+	s.log.Info().Str(obs.FieldAMQ, "AMQ8219I").Str("queue", s.m.CommandQueue()).Msg("command server status: Running")
 	spawn(func(outer context.Context) error {
 		defer close(done)
 		defer s.ended(c)
@@ -119,7 +119,7 @@ func (s *Server) Stop(ctx context.Context) error {
 func (s *Server) ended(c *qmgr.Conn) {
 	c.Break() // what is not committed is backed out; a command in that state comes again
 	s.m.SetRunning(qmgr.PartCommandServer, false)
-	s.log.Info().Str(obs.FieldAMQ, "AMQ8506I").Msg("command server status: Stopped")
+	s.log.Info().Str(obs.FieldAMQ, "AMQ8219I").Msg("command server status: Stopped")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stop()

@@ -2,6 +2,8 @@ package qmgr
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
@@ -171,5 +173,90 @@ func TestOrphansDropped(t *testing.T) {
 	}
 	if err := r.st.Close(store.Preempt, nil); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A queue of NPMCLASS(HIGH) that is full comes back full: every message, none over, in order, with its properties and its place in a
+// group; and so after a second restart. What was got in between stays away.
+func TestNPMClassFullQueue(t *testing.T) {
+	for _, mode := range []store.StopMode{store.Quiesce, store.Immediate} {
+		r := newBoltRig(t)
+		r.define("QLOCAL", "Q", "NPMCLASS", "HIGH", "MAXDEPTH", "3", "PROPCTL", "ALL")
+		h := r.openQ(r.c, "Q", inOut)
+		as, text := rfh2Message(t, "one", `<usr><colour>red</colour></usr>`)
+		r.put(r.c, h, text, 0, as)
+		var group mqi.ID
+		for i, flags := range []int32{mqi.MQMF_MSG_IN_GROUP, mqi.MQMF_LAST_MSG_IN_GROUP} {
+			md := r.put(r.c, h, fmt.Sprint("part ", i), mqi.MQPMO_LOGICAL_ORDER, func(md *mqi.MD) { md.Version, md.MsgFlags = 2, flags })
+			group = md.GroupID
+		}
+		_, err := tryPut(r.c, h, "four", 0)
+		wantRC(t, err, mqi.MQRC_Q_FULL)
+		for range 2 {
+			r.restart(mode)
+			h = r.openQ(r.c, "Q", inOut)
+			_, err = tryPut(r.c, h, "four", 0)
+			wantRC(t, err, mqi.MQRC_Q_FULL)
+		}
+		if s, md := r.get(r.c, h, 0); md.Format != mqi.MQFMT_RF_HEADER_2 || !strings.Contains(s, "<colour>red</colour>") ||
+			!strings.HasSuffix(s, "one") {
+			t.Errorf("%v: %q %+v", mode, s, md)
+		}
+		r.restart(mode)
+		h = r.openQ(r.c, "Q", inOut)
+		for i := range 2 {
+			s, md := r.get(r.c, h, mqi.MQGMO_LOGICAL_ORDER|mqi.MQGMO_ALL_MSGS_AVAILABLE)
+			if s != fmt.Sprint("part ", i) || md.GroupID != group || md.MsgSeqNumber != int32(i+1) {
+				t.Errorf("%v: %q %+v", mode, s, md)
+			}
+		}
+		r.restart(mode)
+		if got := r.drainAll("Q"); got != "" {
+			t.Errorf("%v: back from the dead: %q", mode, got)
+		}
+	}
+}
+
+// After a kill or a loss of power, seen in the files as they are while the queue manager runs: NORMAL is discarded; a message of
+// HIGH is whole or absent, and once; persistent messages stay. Kept messages of the end before are no exception.
+func TestNPMClassCrash(t *testing.T) {
+	r := newBoltRig(t)
+	for _, q := range [][2]string{{"NORMAL", "NORMAL"}, {"HIGH", "HIGH"}} {
+		r.define("QLOCAL", q[0], "NPMCLASS", q[1])
+		h := r.openQ(r.c, q[0], inOut)
+		for i := range 5 {
+			r.put(r.c, h, fmt.Sprint("kept", i), 0)
+		}
+	}
+	r.restart(store.Quiesce)
+	for _, q := range []string{"NORMAL", "HIGH"} {
+		h := r.openQ(r.c, q, inOut)
+		r.put(r.c, h, "p", 0, persistent)
+		r.put(r.c, h, "n", 0)
+		r.put(r.c, h, "u", mqi.MQPMO_SYNCPOINT, persistent)
+	}
+	r.get(r.c, r.openQ(r.c, "HIGH", inOut), 0) // kept0
+	crashed := filepath.Join(t.TempDir(), "QM1")
+	if err := os.CopyFS(crashed, os.DirFS(r.dir)); err != nil {
+		t.Fatal(err)
+	}
+	r.end(store.Preempt)
+	r.dir = crashed
+	r.st = r.openBolt()
+	r.open()
+	if got := r.drainAll("NORMAL"); got != "p" {
+		t.Errorf("NORMAL: %q", got)
+	}
+	seen := map[string]int{}
+	for _, s := range strings.Fields(r.drainAll("HIGH")) {
+		seen[s]++
+	}
+	if seen["p"] != 1 || seen["kept0"] != 0 || seen["u"] != 0 {
+		t.Errorf("HIGH: %v", seen)
+	}
+	for s, n := range seen {
+		if n > 1 || s != "p" && s != "n" && !strings.HasPrefix(s, "kept") {
+			t.Errorf("%d times %q", n, s)
+		}
 	}
 }

@@ -90,6 +90,7 @@ func TestReasonsByVerb(t *testing.T) {
 			_, _, err := v.c.Get(bg, v.q, &md, &gmo, 4)
 			return err
 		}, mqi.MQRC_CONVERTED_MSG_TOO_BIG},
+		{"MQGET", func(v verbs) error { return v.getWith(mqi.MQGMO_SET_SIGNAL, func(*mqi.MD, *mqi.GMO) {}) }, mqi.MQRC_OPTIONS_ERROR},
 		{"MQGET", markedByToken, mqi.MQRC_MSG_MARKED_BROWSE_CO_OP},
 		{"MQOPEN", func(v verbs) error {
 			v.c.QuiesceChannel()
