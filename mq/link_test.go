@@ -129,7 +129,7 @@ func TestIdleConnectionEnds(t *testing.T) {
 		waits <- err
 	}()
 	time.Sleep(50 * time.Millisecond)
-	s.srv.StopChannel("APP.SVRCONN", true)
+	s.cut()
 	for _, c := range []*mq.Conn{idle, busy} {
 		select {
 		case <-c.Done():

@@ -429,7 +429,7 @@ func TestQueueManagerEnds(t *testing.T) {
 		waits <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
-	s.srv.StopChannel("APP.SVRCONN", true)
+	s.cut()
 	if err := <-waits; !errors.Is(err, mq.ConnectionBroken) {
 		t.Errorf("waiting get: %v", err)
 	}

@@ -28,9 +28,6 @@ func (s *server) again(t *testing.T, tries *atomic.Int32) *mq.Conn {
 	return c
 }
 
-// cut drops all connections.
-func (s *server) cut() { s.srv.StopChannel("APP.SVRCONN", true) }
-
 // Handles of all kinds work on after the connection was lost, also while a get waits.
 func TestReconnect(t *testing.T) {
 	s := serve(t, nil, "DEFINE QLOCAL(Q)", "DEFINE QLOCAL(AHEAD)")
