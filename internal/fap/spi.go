@@ -42,9 +42,7 @@ func (c *conv) spi(m call, a wire.API, b *wire.SPIBody) error {
 		err = c.k.notify(p)
 		out = &wire.SPINotifyOut{}
 	case *wire.SPIPutIn:
-		// This verb puts a message that is to be delivered later. To put it at once would be wrong.
-		err = mqi.E("SPI PUT", "", mqi.MQRC_FUNCTION_NOT_SUPPORTED)
-		out = &wire.SPIPutOut{MD: p.MD, PMO: p.PMO}
+		out, err = c.putDelayed(hobj, p)
 	default:
 		err = mqi.E("SPI", "", mqi.MQRC_FUNCTION_NOT_SUPPORTED)
 	}
@@ -56,7 +54,7 @@ const inputOptions = mqi.MQOO_INPUT_AS_Q_DEF | mqi.MQOO_INPUT_SHARED | mqi.MQOO_
 
 func spiVerbs() *wire.SPIQueryOut {
 	q := &wire.SPIQueryOut{}
-	for _, v := range [...]int32{wire.SPIQuery, wire.SPIReserve, wire.SPISubscribe, wire.SPINotify, wire.SPIOpen} {
+	for _, v := range [...]int32{wire.SPIQuery, wire.SPIPut, wire.SPIReserve, wire.SPISubscribe, wire.SPINotify, wire.SPIOpen} {
 		q.Verbs = append(q.Verbs, wire.SPIVerb{Verb: v, InOut: 1, In: 1, Out: 1})
 	}
 	return q

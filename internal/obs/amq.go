@@ -85,6 +85,8 @@ var notices = map[string]Notice{
 	"AMQ7488": {"An operator has settled a unit of work that a transaction manager had prepared. The transaction manager is told when " +
 		"it asks for the unit (XA_HEURCOM or XA_HEURRB).",
 		"Settle the other resource managers of the same global unit of work in the same way."},
+	"AMQ7489": {"Messages that were sent with a delivery delay are due, and their destination does not take them.",
+		"The entry names destination and reason. Correct it; messages on SYSTEM.DDELAY.LOCAL.QUEUE are tried again twice a minute."},
 	"AMQ7492": {"An orderly end keeps the nonpersistent messages of queues with NPMCLASS(HIGH) in a file. It could not be " +
 		"written, most likely because the file system of the data directory has no room.",
 		"Make room on the file system of the data directory before the next end. What must not be lost is put persistent."},

@@ -64,6 +64,7 @@ type Conn struct {
 	hex     string        // id as ACTCONN shows it, once asked for; under verb
 	work    *uow          // the unit of work; changed by verbs only, under mu for those who look
 	xa      xaConn        // active as work, the rest under verb
+	due     int64         // PutDelayed: when the put's message is to be delivered, Unix milliseconds; under verb
 	woken   []*Waiting    // gets that verbs have woken, until RunWoken
 	parked  []*Waiting    // gets that wait without a goroutine; under mu
 }

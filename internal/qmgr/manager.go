@@ -82,6 +82,7 @@ type Manager struct {
 	ev     events // event messages, statistics and accounting
 	look   topicLook
 	xa     xaState // two-phase units of work
+	delay  delays  // messages that are delivered later
 
 	clients atomic.Pointer[ClientHost] // runs the instances of client channels
 
@@ -174,6 +175,7 @@ func newManager(o Options) (*Manager, error) {
 		return nil, err
 	}
 	m.topics.init(m)
+	m.delay.init()
 	return m, nil
 }
 
@@ -222,6 +224,7 @@ func (m *Manager) Start(ctx context.Context) error {
 	m.state.Store(stateRunning)
 	m.wg.Go(m.runTopics)
 	m.wg.Go(m.runSubEnds)
+	m.wg.Go(m.runDelays)
 	m.startControlled(ctx)
 	m.startEvents()
 	return nil

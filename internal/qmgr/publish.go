@@ -175,6 +175,9 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 		return fail(mqi.MQRC_PUT_INHIBITED)
 	}
 	c.completePublication(head, pmo, &attrs)
+	if c.due != 0 {
+		return c.stage(op, h, head, body, md, pmo, warn)
+	}
 	p := newPublication(c.m, h.topic.topic, head, body)
 	p.opts, p.owner, p.conn = pmo.Options, c.num, h.topic.conn
 	p.useDLQ = attrs[pubsub.USEDLQ] == "YES"

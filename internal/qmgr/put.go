@@ -160,6 +160,9 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	if rc != 0 {
 		return fail(rc)
 	}
+	if c.due != 0 {
+		return c.stage(op, h, head, body, md, pmo, warn)
+	}
 	if err := c.deliver(op, h, pieces, pmo); err != nil {
 		return err
 	}

@@ -30,6 +30,11 @@ func (m *Manager) deliveryReports(h *msgHead, body []byte) []*report {
 
 // expiryReports on a transmission queue tell about the message itself, not about its envelope.
 func expiryReports(m *Manager, h *msgHead, body []byte) []*report {
+	if h.md.Format == delayFormat {
+		if out, data, _, err := undelayed(h, body); err == nil {
+			h, body = out, data
+		}
+	}
 	if h.md.Format == mqi.MQFMT_XMIT_Q_HEADER {
 		if x, rest, err := xmitq.ParseHeader(body, h.md.Encoding); err == nil {
 			h, body = &msgHead{md: x.MD, expire: h.expire}, rest
