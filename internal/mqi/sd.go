@@ -18,6 +18,10 @@ type SD struct {
 	SelectionString     string
 	SubLevel            int32
 	ResObjectString     string // out
+
+	// Shared asks to share the subscription with others that do, as the shared subscriptions of JMS 2. It is not part of
+	// MQSD: clients say it beside (LSD).
+	Shared bool
 }
 
 // DefaultSD returns the initial values of MQSD, version 1.

@@ -1,6 +1,9 @@
 package pubsub
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Check recounts what the tree counts and returns the first difference it finds. It holds the lock for the whole tree
 // and is for tests and the debug build.
@@ -14,6 +17,9 @@ func (t *Tree) Check() error {
 	if c.nodes-1 != t.nodes || c.subs != t.subs || c.retained != t.retained || c.idle != t.idle.n || c.expiring != len(t.expiry) {
 		return fmt.Errorf("counted nodes %d subs %d retained %d idle %d expiring %d, noted %d %d %d %d %d", c.nodes-1, c.subs,
 			c.retained, c.idle, c.expiring, t.nodes, t.subs, t.retained, t.idle.n, len(t.expiry))
+	}
+	if c.durable != t.durable {
+		return fmt.Errorf("%d durable subscriptions, noted %d", c.durable, t.durable)
 	}
 	if c.brief != t.brief {
 		return fmt.Errorf("nodes count %d uses that nothing is there for, %d handles are open for a moment", c.brief, t.brief)
@@ -37,7 +43,7 @@ func (t *Tree) Check() error {
 type checker struct {
 	t                                           *Tree
 	nodes, subs, wild, retained, idle, expiring int
-	brief                                       int
+	brief, durable                              int
 }
 
 func (c *checker) node(n, parent *Node) error {
@@ -62,6 +68,11 @@ func (c *checker) node(n, parent *Node) error {
 		}
 		want += len(e.subs) + len(e.wild) + len(e.pubs)
 		c.subs += len(e.subs) + len(e.wild)
+		for _, s := range slices.Concat(e.subs, e.wild) {
+			if s.Durable {
+				c.durable++
+			}
+		}
 		c.wild += len(e.wild)
 		for _, p := range e.pins {
 			want += int(p)

@@ -75,6 +75,9 @@ func (s *Sub) Attach(conn string, now time.Time) {
 	s.resumed.Store(now.UnixNano())
 }
 
+// HandOver notes another connection that holds the subscription too, when the one that was shown has closed it.
+func (s *Sub) HandOver(conn string) { s.conn.Store(&conn) }
+
 // Conn is the connection that holds the subscription, or "".
 func (s *Sub) Conn() string {
 	if c := s.conn.Load(); c != nil {
@@ -119,6 +122,9 @@ func (t *Tree) Subscribe(s *Sub) error {
 	}
 	t.use(s.node)
 	t.subs++
+	if s.Durable {
+		t.durable++
+	}
 	t.gen.Add(1)
 	return nil
 }
@@ -160,6 +166,9 @@ func (t *Tree) Unsubscribe(s *Sub) {
 	n.dropExtIfEmpty()
 	t.unuse(n)
 	t.subs--
+	if s.Durable {
+		t.durable--
+	}
 	t.gen.Add(1)
 }
 

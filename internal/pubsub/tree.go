@@ -44,6 +44,7 @@ type Tree struct {
 	idle     idleList
 	wild     wnode // trie of wildcard subscriptions
 	subs     int
+	durable  int // of subs
 	retained int
 	brief    int // handles of OpenBriefly
 	expiry   expiryHeap
@@ -217,6 +218,13 @@ func (t *Tree) SubCount() int {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.subs
+}
+
+// DurableCount is the number of durable subscriptions.
+func (t *Tree) DurableCount() int {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.durable
 }
 
 // PubHandle is an open handle for output on a topic. Its counters are for TYPE(PUB).

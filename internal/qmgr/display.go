@@ -270,7 +270,7 @@ func (m *Manager) value(o *Object, d *Def, i int) string {
 func queueValue(o *Object, key, v string) string {
 	switch key {
 	case "CURDEPTH":
-		return strconv.Itoa(o.Queue.depth())
+		return strconv.Itoa(o.Queue.shownDepth())
 	case "IPPROCS":
 		in, _ := o.Queue.opens()
 		return strconv.Itoa(in)

@@ -121,7 +121,7 @@ func (q *inquiry) value(sel int32) (*attr.Attr, string, bool) {
 		in, out := run.opens()
 		switch sel {
 		case mqi.MQIA_CURRENT_Q_DEPTH:
-			return nil, strconv.Itoa(run.depth()), true
+			return nil, strconv.Itoa(run.shownDepth()), true
 		case mqi.MQIA_OPEN_INPUT_COUNT:
 			return nil, strconv.Itoa(in), true
 		case mqi.MQIA_OPEN_OUTPUT_COUNT:

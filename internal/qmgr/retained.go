@@ -446,6 +446,25 @@ func (m *Manager) mayRetain(pub *pubsub.PubHandle) mqi.RC {
 	return 0
 }
 
+// kept is what CURDEPTH of the two queues counts that stand for the store of retained publications and for that of durable
+// subscriptions: as if each were a message there. SYSTEM.DEFAULT.SUB is one of the latter. Called with no lock held.
+func (q *Queue) kept() int {
+	switch q.obj.Name {
+	case retainedQueue:
+		return q.m.topics.tree.RetainedCount()
+	case durableStore:
+		n := q.m.topics.tree.DurableCount()
+		if q.m.lookup(ClassSub, templateSub) != nil {
+			n++
+		}
+		return n
+	}
+	return 0
+}
+
+// shownDepth is CURDEPTH.
+func (q *Queue) shownDepth() int { return q.depth() + q.kept() }
+
 // retainedReadable says whether retained publications may be sent to subscribers now.
 func (m *Manager) retainedReadable() mqi.RC {
 	o := m.lookup(ClassQueue, retainedQueue)

@@ -44,10 +44,11 @@ const statMax = 999999999
 func (q *Queue) statusItems() map[string]string {
 	monq := q.monq()
 	now := q.m.opt.Clock.Now()
+	kept := q.kept()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	out := map[string]string{
-		"CURDEPTH": strconv.Itoa(q.depthLocked()),
+		"CURDEPTH": strconv.Itoa(q.depthLocked() + kept),
 		"IPPROCS":  strconv.Itoa(q.in),
 		"OPPROCS":  strconv.Itoa(q.out),
 		"UNCOM":    yesNo(q.uncom > 0),

@@ -25,6 +25,8 @@ type subState struct {
 	cfg  atomic.Pointer[subCfg]
 	gone atomic.Bool // it has left the topic tree
 
+	held subHolders // handles
+
 	newOnly bool // made with MQSO_NEW_PUBLICATIONS_ONLY: what was put before does not come, even if it is committed after
 }
 
@@ -97,6 +99,7 @@ func decodeHex(to []byte, s string) {
 type subExtra struct {
 	topic   string // full topic string, as it was when the subscription was made
 	group   bool   // MQSO_GROUP_SUB
+	shared  bool   // several may have it open
 	expires int64  // Unix milliseconds, 0 never
 }
 
@@ -105,7 +108,7 @@ func (d *Def) subExtra() (e subExtra) {
 	if len(p) != 4 || p[0] != "1" {
 		return e
 	}
-	e.group = p[1] == "g"
+	e.group, e.shared = p[1] == "g", p[1] == "s"
 	e.expires, _ = strconv.ParseInt(p[2], 10, 64) // written by us
 	e.topic = p[3]
 	return e
@@ -114,8 +117,11 @@ func (d *Def) subExtra() (e subExtra) {
 // setSubExtra is only for a definition that is not in force yet.
 func (d *Def) setSubExtra(e subExtra) {
 	g := "-"
-	if e.group {
+	switch {
+	case e.group:
 		g = "g"
+	case e.shared:
+		g = "s"
 	}
 	d.extra = fmt.Sprintf("1 %s %d %s", g, e.expires, e.topic)
 }
@@ -226,8 +232,9 @@ func (v *overQueues) last(q *Queue) bool {
 	return true
 }
 
-// removeSub ends a subscription, with its managed queue once nobody has it open.
-func (m *Manager) removeSub(ctx context.Context, o *Object) error {
+// removeSub ends a subscription, with its managed queue once nobody has it open. With unheld it stays when somebody has
+// joined it meanwhile.
+func (m *Manager) removeSub(ctx context.Context, o *Object, unheld bool) error {
 	p := &Pending{m: m, ready: make(chan struct{})}
 	objs, err := m.latch(ctx, p, key{o.Class, o.Name})
 	if err != nil {
@@ -237,6 +244,10 @@ func (m *Manager) removeSub(ctx context.Context, o *Object) error {
 	if objs[0] != o || d == nil || m.lookup(o.Class, o.Name) != o {
 		p.finish(nil)
 		return nil // gone already
+	}
+	if s := o.sub.Load(); unheld && s != nil && s.Conn() != "" {
+		p.finish(nil)
+		return nil
 	}
 	if d.Get("DURABLE") == "NO" {
 		m.forget(o, d)

@@ -163,7 +163,7 @@ func (m *Manager) runSubEnds() {
 // cannot remove now is tried again later.
 func (m *Manager) endSub(ctx context.Context, o *Object) {
 	m.topics.ends.set(o, time.Time{})
-	if err := m.removeSub(ctx, o); err != nil {
+	if err := m.removeSub(ctx, o, false); err != nil {
 		m.opt.Log.Error().Err(err).Str("sub", o.Name).Msg("subscription not ended by its EXPIRY")
 		m.topics.ends.set(o, m.opt.Clock.Now().Add(retrySubEnd))
 		return

@@ -203,7 +203,7 @@ func (s *subscribing) definition(id string) (*Def, mqi.RC) {
 	}
 	set("DESTCORL", id)
 	s.applyAlterable(d)
-	d.setSubExtra(subExtra{topic: s.full, group: s.asks(mqi.MQSO_GROUP_SUB), expires: expiresAt(s.m.opt.Clock.Now(), int64(sd.SubExpiry))})
+	d.setSubExtra(subExtra{topic: s.full, group: s.asks(mqi.MQSO_GROUP_SUB), shared: sd.Shared, expires: expiresAt(s.m.opt.Clock.Now(), int64(sd.SubExpiry))})
 	d.stampCreated(s.m.opt.Clock.Now())
 	return d, 0
 }
@@ -328,7 +328,7 @@ func (c *Conn) register(h *handle) Handle {
 // hold makes the handle of the subscription.
 func (s *subscribing) hold(o *Object, ps *pubsub.Sub) Handle {
 	c := s.c
-	ps.Attach(c.connHex(), c.m.opt.Clock.Now())
+	ps.Owner.(*subState).held.add(ps, c.connHex(), c.m.opt.Clock.Now())
 	return c.register(&handle{id: c.m.rt.handleSeq.Add(1), conn: c, name: o.Def().Name, objType: mqi.MQOT_TOPIC,
 		res: &resolved{qmName: c.m.opt.Name}, sub: &subHandle{obj: o}})
 }
@@ -344,14 +344,19 @@ func (c *Conn) closeSub(ctx context.Context, h *handle, options int32) error {
 	case options&mqi.MQCO_KEEP_SUB != 0 && !durable:
 		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTIONS_ERROR)
 	}
-	c.forget(h)
+	others := false
 	if s := o.sub.Load(); s != nil {
-		s.Attach("", c.m.opt.Clock.Now())
+		held := &s.Owner.(*subState).held
+		if options&mqi.MQCO_REMOVE_SUB != 0 && held.count() > 1 {
+			return mqi.E("MQCLOSE", h.name, mqi.MQRC_SUBSCRIPTION_IN_USE)
+		}
+		others = held.drop(s, c.connHex(), c.m.opt.Clock.Now())
 	}
-	if durable && options&mqi.MQCO_REMOVE_SUB == 0 {
+	c.forget(h)
+	if others || durable && options&mqi.MQCO_REMOVE_SUB == 0 {
 		return nil
 	}
-	return c.m.removeSub(ctx, o)
+	return c.m.removeSub(ctx, o, !durable)
 }
 
 // pubsubNames fills what DISPLAY CONN TYPE(HANDLE) shows of topics and subscriptions.

@@ -128,7 +128,7 @@ func (m *Manager) durableRoom() bool {
 		return false
 	}
 	cfg := o.Queue.cfg.Load()
-	return !cfg.putInhibited && o.Queue.depth() < cfg.maxDepth
+	return !cfg.putInhibited && o.Queue.shownDepth() < cfg.maxDepth
 }
 
 func checkSelector(text string) mqi.RC {

@@ -27,18 +27,20 @@ func (s *subscribing) resume(o *Object) (Handle, Handle, error) {
 	if rc := s.checkResume(d); rc != 0 {
 		return 0, 0, s.fail(rc)
 	}
-	if ps.Conn() != "" {
-		return 0, 0, s.fail(mqi.MQRC_SUBSCRIPTION_IN_USE)
-	}
-	if s.asks(mqi.MQSO_ALTER) {
+	join, rc := s.checkShared(d, ps)
+	switch {
+	case rc != 0:
+		return 0, 0, s.fail(rc)
+	case join:
+	case s.asks(mqi.MQSO_ALTER):
 		var err error
 		if d, err = s.alter(o, d); err != nil {
 			return 0, 0, err
 		}
-	} else if user := s.user; d.Get("SUBUSER") != user && d.Get("VARUSER") != "FIXED" {
+	case d.Get("SUBUSER") != s.user && d.Get("VARUSER") != "FIXED":
 		// The publications are now the new user's.
 		var err error
-		if d, err = s.changed(o, d, func(d *Def) { d.set("SUBUSER", user) }); err != nil {
+		if d, err = s.changed(o, d, func(d *Def) { d.set("SUBUSER", s.user) }); err != nil {
 			return 0, 0, err
 		}
 	}

@@ -309,6 +309,9 @@ type LSD struct {
 
 const sizeLSD = 196
 
+// LSDJoinShared in LSD.Options: the subscription may be shared. Clients set 0x40 with it.
+const LSDJoinShared = 0x10
+
 func (*SPISub) letter() string { return "B" }
 
 func (s *SPISub) decode(d *Decoder) {
