@@ -150,22 +150,18 @@ func (c *conv) open(m call, a wire.API, b *wire.Open) error {
 // openObject opens, and makes the descriptor one of a reply: it keeps its version, and names no string that does not follow.
 func (c *conv) openObject(od *mqi.OD, options int32) (int32, wire.Defaults, error) {
 	v := od.Version
-	var (
-		hobj int32
-		d    = standard
-		err  error
-	)
-	if od.RecsPresent > 0 {
-		err = mqi.E("MQOPEN", od.ObjectName, mqi.MQRC_RECS_PRESENT_ERROR) // distribution lists were not offered
-	} else {
-		hobj, d, err = c.conn.Open(c.ctx, od, options)
-	}
+	asked := len(od.ResponseRecords)
+	hobj, d, err := c.conn.Open(c.ctx, od, options)
+	od.ResponseRecords = roomFor(asked, od.ResponseRecords)
 	if failed(err) {
 		hobj, d = 0, standard
 	}
 	replyOD(od, v)
 	return hobj, d, err
 }
+
+// roomFor leaves of response records those that the client has a place for.
+func roomFor(n int, list []mqi.RR) []mqi.RR { return list[:min(n, len(list))] }
 
 func replyOD(od *mqi.OD, version int32) {
 	od.Version = version
@@ -186,6 +182,7 @@ func (c *conv) put(m call, a wire.API, b *wire.Put) error {
 	if err == nil {
 		err = c.conn.Put(c.ctx, a.Hobj, &md, &pmo, b.Data)
 	}
+	pmo.ResponseRecords = roomFor(len(b.PMO.ResponseRecords), pmo.ResponseRecords)
 	defer c.runWoken()
 	if b.PMO.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
 		c.stat.count(err, "", pmo.ResolvedQName, pmo.ResolvedQMgrName)
@@ -205,12 +202,11 @@ func (c *conv) runWoken() {
 func (c *conv) put1(m call, b *wire.Put1) error {
 	od, md, pmo := b.OD, b.MD, b.PMO
 	err := c.tooLong("MQPUT1", len(b.Data))
-	if err == nil && od.RecsPresent > 0 {
-		err = mqi.E("MQPUT1", od.ObjectName, mqi.MQRC_RECS_PRESENT_ERROR)
-	}
 	if err == nil {
 		err = c.conn.Put1(c.ctx, &od, &md, &pmo, b.Data)
 	}
+	od.ResponseRecords = roomFor(len(b.OD.ResponseRecords), od.ResponseRecords)
+	pmo.ResponseRecords = roomFor(len(b.PMO.ResponseRecords), pmo.ResponseRecords)
 	defer c.runWoken()
 	if b.PMO.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
 		c.stat.count(err, b.OD.ObjectName, pmo.ResolvedQName, pmo.ResolvedQMgrName)

@@ -130,7 +130,7 @@ func (k *socket) propose(c *wire.ID) *wire.ID {
 	a := *c
 	a.Size = wire.IDSize(min(c.FAP, maxFAP))
 	a.Cap1, a.ECap1, a.Err1 = cap1, 0, 0
-	a.Cap2, a.ECap2, a.Err2 = wire.Cap2SPI, 0, 0
+	a.Cap2, a.ECap2, a.Err2 = wire.Cap2SPI|c.Cap2&wire.Cap2DistLists, 0, 0
 	a.Cap3, a.ECap3 = wire.Cap3SyncGet, 0
 	a.MaxBatch, a.SeqWrap, a.SSLReset = 0, 0, 0
 	a.HdrComp = [2]byte{0, 0xFF}

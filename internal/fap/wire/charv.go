@@ -90,13 +90,15 @@ func (c *charvs) add(s string, room int32) {
 func (d *Decoder) od() mqi.OD {
 	base := d.off
 	var o mqi.OD
+	var objects, responses int32 // where their records are
 	o.Version = d.begin("OD", "OD  ", sizesOD)
 	o.ObjectType, o.ObjectName, o.ObjectQMgrName = d.i32(), d.str(48), d.str(48)
 	o.DynamicQName, o.AlternateUserID = d.str(48), d.str(12)
 	if o.Version >= 2 {
 		o.RecsPresent, o.KnownDestCount, o.UnknownDestCount = d.i32(), d.i32(), d.i32()
 		o.InvalidDestCount = d.i32()
-		d.skip(16) // offsets and pointers of the records
+		objects, responses = d.i32(), d.i32()
+		d.skip(8) // pointers of the records
 	}
 	if o.Version >= 3 {
 		copy(o.AlternateSecurity[:], d.take(40))
@@ -107,6 +109,11 @@ func (d *Decoder) od() mqi.OD {
 		o.ResolvedType = d.i32()
 		a := stringArea{d: d, base: base, size: sizesOD[3]}
 		o.ObjectString, o.SelectionString, o.ResObjectString = a.read(object), a.read(selection), a.read(resolved)
+		a.close()
+	}
+	if o.RecsPresent > 0 && d.err == nil {
+		a := recordArea{d: d, base: base, size: sizesOD[o.Version-1]}
+		o.ObjectRecords, o.ResponseRecords = a.objects(objects, o.RecsPresent), a.responses(responses, o.RecsPresent)
 		a.close()
 	}
 	return o
@@ -143,6 +150,7 @@ func (e *Encoder) od(o *mqi.OD) {
 		e.i32(o.ResolvedType)
 		e.raw(c.area)
 	}
+	e.objectRecords(base, o)
 }
 
 func (d *Decoder) sd() mqi.SD {

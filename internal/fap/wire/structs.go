@@ -84,14 +84,17 @@ func (e *Encoder) md(m *mqi.MD) {
 }
 
 func (d *Decoder) pmo() mqi.PMO {
+	base := d.off
 	var p mqi.PMO
+	var puts, responses int32 // where their records are
 	p.Version = d.begin("PMO", "PMO ", sizesPMO)
 	p.Options, p.Timeout, p.Context = d.i32(), d.i32(), d.i32()
 	p.KnownDestCount, p.UnknownDestCount, p.InvalidDestCount = d.i32(), d.i32(), d.i32()
 	p.ResolvedQName, p.ResolvedQMgrName = d.str(48), d.str(48)
 	if p.Version >= 2 {
 		p.RecsPresent, p.PutMsgRecFields = d.i32(), d.i32()
-		d.skip(16) // offsets and pointers of the records
+		puts, responses = d.i32(), d.i32()
+		d.skip(8) // pointers of the records
 	}
 	if p.Version >= 3 {
 		p.OriginalMsgHandle, p.NewMsgHandle = d.i64(), d.i64()
@@ -99,10 +102,17 @@ func (d *Decoder) pmo() mqi.PMO {
 	} else if d.err == nil {
 		p.PubLevel = mqi.DefaultPMO().PubLevel
 	}
+	if p.RecsPresent > 0 && d.err == nil {
+		a := recordArea{d: d, base: base, size: sizesPMO[p.Version-1]}
+		p.PutMsgRecords = a.puts(puts, p.RecsPresent, p.PutMsgRecFields)
+		p.ResponseRecords = a.responses(responses, p.RecsPresent)
+		a.close()
+	}
 	return p
 }
 
 func (e *Encoder) pmo(p *mqi.PMO) {
+	base := len(e.b)
 	e.id("PMO ")
 	e.i32(p.Version)
 	e.i32(p.Options)
@@ -124,6 +134,7 @@ func (e *Encoder) pmo(p *mqi.PMO) {
 		e.i32(p.Action)
 		e.i32(p.PubLevel)
 	}
+	e.putRecords(base, p)
 }
 
 func (d *Decoder) gmo() mqi.GMO {

@@ -7,9 +7,12 @@ import static qmgrd.e2e.Target.gmo;
 import static qmgrd.e2e.Target.pmo;
 import static qmgrd.e2e.Target.text;
 
+import com.ibm.mq.MQDistributionList;
+import com.ibm.mq.MQDistributionListItem;
 import com.ibm.mq.MQException;
 import com.ibm.mq.MQGetMessageOptions;
 import com.ibm.mq.MQMessage;
+import com.ibm.mq.MQPutMessageOptions;
 import com.ibm.mq.MQQueue;
 import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
@@ -45,6 +48,9 @@ public final class Base {
         c.check("inquire", b::inquire);
         c.check("set", b::set);
         c.check("put1", b::put1);
+        if (!"no".equals(System.getProperty("lists"))) {
+            c.check("list", b::list);
+        }
         c.check("async", b::async);
         c.check("readahead", b::readAhead);
         c.check("readaheadlarge", b::readAheadLarge);
@@ -231,6 +237,36 @@ public final class Base {
         q.setInhibitGet(CMQC.MQQA_GET_INHIBITED);
         reason(CMQC.MQRC_GET_INHIBITED, () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0)));
         q.setInhibitGet(CMQC.MQQA_GET_ALLOWED);
+        m.disconnect();
+    }
+
+    /** A distribution list with a queue that is not there: the others get the message, each record tells its own. */
+    private void list() throws Exception {
+        MQQueueManager m = target.connect();
+        MQQueue q = open(m);
+        drain(q);
+        MQDistributionListItem[] items = new MQDistributionListItem[3];
+        for (int i = 0; i < items.length; i++) {
+            items[i] = new MQDistributionListItem();
+            items[i].queueName = i == 1 ? "NO.SUCH.QUEUE" : queue;
+            items[i].feedback = CMQC.MQFB_APPL_FIRST + i;
+        }
+        MQDistributionList list = new MQDistributionList(m, items, CMQC.MQOO_OUTPUT, null);
+        same(CMQC.MQRC_UNKNOWN_OBJECT_NAME, items[1].reasonCode);
+        MQPutMessageOptions put = pmo(CMQC.MQPMO_NO_SYNCPOINT);
+        put.recordFields = CMQC.MQPMRF_MSG_ID | CMQC.MQPMRF_FEEDBACK;
+        reason(CMQC.MQRC_MULTIPLE_REASONS, () -> list.put(text("for all"), put));
+        same(CMQC.MQRC_OPEN_FAILED, items[1].reasonCode);
+        same(2, put.knownDestCount);
+        same(1, put.invalidDestCount);
+        list.close();
+        for (int i = 0; i < items.length; i += 2) {
+            MQMessage in = new MQMessage();
+            q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+            same("for all", text(in));
+            same(items[i].feedback, in.feedback);
+            same(Arrays.toString(items[i].messageId), Arrays.toString(in.messageId));
+        }
         m.disconnect();
     }
 
