@@ -53,14 +53,18 @@ const maxLine = 100 << 20
 
 func (e *env) putCmd() *cobra.Command {
 	var f messageFlags
+	var r remoteFlags
 	c := &cobra.Command{Use: "put QM QUEUE", Short: "put each line of standard input as a message",
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := dataDir(c)
-			if err != nil {
+			if err := errors.Join(f.check(c), r.check()); err != nil {
 				return err
 			}
-			if err := f.check(c); err != nil {
+			if r.on() {
+				return e.remotePut(c, &r, args[0], f, target{queue: args[1]})
+			}
+			dir, err := dataDir(c)
+			if err != nil {
 				return err
 			}
 			q := url.Values{"queue": {args[1]}}
@@ -96,6 +100,7 @@ func (e *env) putCmd() *cobra.Command {
 	c.Flags().IntVar(&f.count, "count", 0, "put at most so many messages")
 	c.Flags().BoolVar(&f.json, "json", false, "print a JSON line with the messageId of each message")
 	c.Flags().BoolVar(&f.file, "file", false, "the whole input is one message, bytes as they are, without a format (else MQSTR)")
+	r.remote(c)
 	return c
 }
 
@@ -289,13 +294,17 @@ func (e *env) browseCmd() *cobra.Command {
 
 func (e *env) takeCmd(name, short, browse string) *cobra.Command {
 	var f messageFlags
+	var r remoteFlags
 	c := &cobra.Command{Use: name + " QM QUEUE", Short: short, Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := dataDir(c)
-			if err != nil {
+			if err := errors.Join(f.check(c), r.check()); err != nil {
 				return err
 			}
-			if err := f.check(c); err != nil {
+			if r.on() {
+				return e.remoteGet(&r, args[0], args[1], browse == "yes", f)
+			}
+			dir, err := dataDir(c)
+			if err != nil {
 				return err
 			}
 			q := url.Values{"queue": {args[1]}, "browse": {browse}}
@@ -317,6 +326,7 @@ func (e *env) takeCmd(name, short, browse string) *cobra.Command {
 	c.Flags().Float64Var(&f.wait, "wait", 0, "wait so many `seconds` for a message")
 	c.Flags().BoolVar(&f.json, "json", false, "print descriptor and body as JSON, one message a line")
 	c.Flags().BoolVar(&f.file, "file", false, "print bodies as they are, without line ends")
+	r.remote(c)
 	return c
 }
 

@@ -5,23 +5,30 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/qmgrd/qmgrd/mq"
 )
 
 // publish and subscribe, and the sample programs amqspub and amqssub.
 
 func (e *env) publishCmd() *cobra.Command {
 	var f messageFlags
+	var r remoteFlags
 	var retain bool
 	c := &cobra.Command{Use: "publish QM TOPIC", Short: "publish each line of standard input to a topic string",
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := dataDir(c)
-			if err != nil {
+			if err := errors.Join(f.check(c), r.check()); err != nil {
 				return err
 			}
-			if err := f.check(c); err != nil {
+			if r.on() {
+				return e.remotePut(c, &r, args[0], f, target{topic: args[1], retain: retain})
+			}
+			dir, err := dataDir(c)
+			if err != nil {
 				return err
 			}
 			q := url.Values{"topic": {args[1]}}
@@ -52,11 +59,13 @@ func (e *env) publishCmd() *cobra.Command {
 	c.Flags().IntVar(&f.expiry, "expiry", 0, "life in tenths of a second (default: unlimited)")
 	c.Flags().BoolVar(&f.json, "json", false, "print a JSON line with the messageId of each publication")
 	c.Flags().BoolVar(&f.file, "file", false, "the whole input is one publication, bytes as they are")
+	r.remote(c)
 	return c
 }
 
 func (e *env) subscribeCmd() *cobra.Command {
 	var f messageFlags
+	var r remoteFlags
 	var durable bool
 	var name, selector string
 	c := &cobra.Command{Use: "subscribe QM TOPIC", Short: "print a line for each publication to a topic string",
@@ -64,15 +73,22 @@ func (e *env) subscribeCmd() *cobra.Command {
 			"With --durable the subscription is made or resumed, and stays when the command ends.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			dir, err := dataDir(c)
-			if err != nil {
-				return err
-			}
-			if err := f.check(c); err != nil {
+			if err := errors.Join(f.check(c), r.check()); err != nil {
 				return err
 			}
 			if durable && name == "" {
 				return errors.New("--durable needs the subscription's --name")
+			}
+			if r.on() {
+				wait := mq.Forever
+				if c.Flags().Changed("wait") {
+					wait = time.Duration(f.wait * float64(time.Second))
+				}
+				return e.remoteSubscribe(&r, args[0], mq.SubOptions{Topic: args[1], Name: name, Durable: durable, Selector: selector}, f, wait)
+			}
+			dir, err := dataDir(c)
+			if err != nil {
+				return err
 			}
 			q := url.Values{"topic": {args[1]}, "name": {name}, "selector": {selector}}
 			if durable {
@@ -102,6 +118,7 @@ func (e *env) subscribeCmd() *cobra.Command {
 	c.Flags().Float64Var(&f.wait, "wait", 0, "end when none came for so many `seconds` (default: never)")
 	c.Flags().BoolVar(&f.json, "json", false, "print descriptor, properties and body as JSON, one publication a line")
 	c.Flags().BoolVar(&f.file, "file", false, "print bodies as they are, without line ends")
+	r.remote(c)
 	return c
 }
 
