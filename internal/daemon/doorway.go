@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -138,6 +139,15 @@ type begun struct {
 	net.Conn
 	first []byte
 	early *early
+}
+
+// SyscallConn lets writes go to the socket without waiting; the connection only changes what is read.
+func (b *begun) SyscallConn() (syscall.RawConn, error) {
+	s, ok := b.Conn.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return s.SyscallConn()
 }
 
 // Close ends the connection, and counts it no more if it had not got as far as MQCONN.

@@ -7,7 +7,7 @@ import (
 const (
 	// readBuffer is what a client costs that does nothing. A buffer that reads fill is doubled, up to readMost, and beyond it
 	// for a segment that is longer, as its bytes arrive: a peer that announces much and sends little costs little.
-	readBuffer = 4096
+	readBuffer = 2048
 	readMost   = 64 << 10
 )
 

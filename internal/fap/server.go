@@ -89,9 +89,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		nc, err := l.Accept()
 		switch {
 		case err == nil && s.Sockets() >= s.opt.MaxSockets:
-			s.opt.Log.Warn().Str(obs.FieldAMQ, "AMQ9513E").Stringer("peer", nc.RemoteAddr()).
-				Msgf("connection refused: %d are open, which is the maximum", s.opt.MaxSockets)
-			nc.Close()
+			s.full(nc)
 		case err == nil:
 			k := newSocket(ctx, s, nc)
 			s.mu.Lock()
@@ -108,6 +106,17 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			case <-ctx.Done():
 			}
 		}
+	}
+}
+
+// full refuses a peer for want of sockets.
+func (s *Server) full(nc net.Conn) {
+	nc.Close()
+	entry := func() *zerolog.Event { return s.opt.Log.Warn().Str(obs.FieldAMQ, "AMQ9513E") }
+	if s.opt.Repeats.Allow("AMQ9513E", func(left int) {
+		entry().Int("left_out", left).Msgf("%d more connections were refused in the last minute", left)
+	}) {
+		entry().Stringer("peer", nc.RemoteAddr()).Msgf("connection refused: %d are open, which is the maximum", s.opt.MaxSockets)
 	}
 }
 

@@ -18,7 +18,7 @@ type tryWriter struct {
 
 // newTryWriter is nil for connections that it cannot serve.
 func newTryWriter(nc net.Conn) *tryWriter {
-	t, ok := nc.(*net.TCPConn)
+	t, ok := nc.(syscall.Conn) // TCP, or something around it that does not change what is written
 	if !ok {
 		return nil
 	}
