@@ -9,7 +9,7 @@ DESTDIR  ?=
 UNITDIR  ?= /lib/systemd/system
 SHELL    := /bin/bash
 
-.PHONY: all build demo test check locks fmt vet staticcheck tidy race bench bench-servers fuzz crash e2e install cross clean
+.PHONY: all build demo test check locks fmt vet staticcheck tidy race bench bench-servers fuzz crash e2e samples bench-java install cross clean
 
 all: build
 
@@ -101,10 +101,21 @@ release-check: build
 	QMGRD_LONG_TESTS=1 $(GO) test -count 1 -timeout 12h ./internal/store/... ./internal/qmgr/...
 	GO=$(GO) testdata/crash/fuzz.sh 288000
 
+# The vendor's unchanged Java clients (docs/clients.md).
 e2e:
-	e2e/run
-	e2e/security
-	e2e/recovery
+	cd e2e/java && mvn -q -B -ntp package
+	E2E_BUILT=1 e2e/run
+	E2E_BUILT=1 e2e/security
+	E2E_BUILT=1 e2e/clients
+	E2E_BUILT=1 e2e/recovery
+
+# The vendor's public sample programs, fetched and built unchanged. Needs the network.
+samples:
+	e2e/samples
+
+# JMS producers and consumers beside Apache Artemis in one run (docs/clients.md).
+bench-java:
+	e2e/bench
 
 # Static builds of every platform we ship, and the developers' laptops compiled and vetted.
 cross:

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 set -u -o pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+top=$PWD
 tmp=$(mktemp -d) || exit 1
 export QMGRD_DATA=$tmp/d PATH=$tmp:$PATH
 bad=0
@@ -40,8 +41,9 @@ program() {
     shift
   done
   shift
-  timeout 240 java -XX:TieredStopAtLevel=1 "${options[@]}" -cp "e2e/java/$client/target/classes:e2e/java/$client/target/lib/*" \
-    "qmgrd.e2e.$class" "$@"
+  (cd "$tmp" && # the client writes its log, and what it finds wrong, to the current directory
+    timeout 240 java -XX:TieredStopAtLevel=1 "${options[@]}" \
+      -cp "$top/e2e/java/$client/target/classes:$top/e2e/java/$client/target/lib/*" "qmgrd.e2e.$class" "$@")
 }
 
 finish() {

@@ -57,6 +57,12 @@ final class Checks {
         }
     }
 
+    static void same(String what, Object want, Object got) {
+        if (want == null ? got != null : !want.equals(got)) {
+            throw new AssertionError(what + ": want " + want + ", got " + got);
+        }
+    }
+
     static void isTrue(String what, boolean ok) {
         if (!ok) {
             throw new AssertionError("not so: " + what);
