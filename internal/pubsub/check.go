@@ -120,10 +120,31 @@ func (c *checker) kids(n *Node) error {
 		}
 		return bad == nil
 	})
+	if bad == nil {
+		bad = n.kids.checkSize()
+	}
 	if bad == nil && seen != n.kids.n {
 		bad = fmt.Errorf("node %q has %d children, noted %d", n.Topic(), seen, n.kids.n)
 	}
 	return bad
+}
+
+// checkSize reports a table that should have been split.
+func (k *kids) checkSize() error {
+	if k == nil {
+		return nil
+	}
+	if k.sub == nil && len(k.nodes) > maxFlat && k.bits < maxHashBit {
+		return fmt.Errorf("a table of %d children is not split", len(k.nodes))
+	}
+	if k.sub != nil {
+		for _, s := range k.sub {
+			if err := s.checkSize(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // count is the number of subscriptions in a trie.
