@@ -95,12 +95,13 @@ func (c *Conn) XAPrepare(_ context.Context, x XID) XARet {
 // prepare makes a unit durable without letting anybody see it.
 func (m *Manager) prepare(b *branch) error {
 	u := b.work
-	b.since = m.opt.Clock.Now()
 	w := &preparedWork{puts: u.puts, gets: u.gets, fired: u.fired, sent: u.sent}
 	for _, op := range u.retained {
 		w.retained = append(w.retained, *op)
 	}
-	b.prepared = w
+	m.xa.mu.Lock() // for those who look on (DISPLAY CONN)
+	b.since, b.prepared = m.opt.Clock.Now(), w
+	m.xa.mu.Unlock()
 	tx := u.tx.TakePuts()
 	tx.Set(store.TableIndoubt, b.xid.key(), b.encode(branchPrepared))
 	t := m.opt.Store.Submit(&tx)
