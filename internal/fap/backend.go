@@ -119,15 +119,30 @@ type Subscriber interface {
 type Prompter interface {
 	// Prompt reports whether a put is over at once: it waits for no disk.
 	Prompt(hobj int32, md *mqi.MD, pmo *mqi.PMO) bool
+	// PutNow is Put with a body that stays the caller's. by goes to the Wakers of those who get the message at once.
+	PutNow(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error
 }
 
 // Waiter is a Conn whose gets can wait without a goroutine.
 type Waiter interface {
-	// NewWait makes a place for one get. wake is called when it is to be resumed: with nil, from anywhere and with locks held,
-	// so that it may only note it; or by RunWoken.
-	NewWait(wake func(by any)) Wait
-	// RunWoken calls the wakes, of any connection, that this connection's verbs have caused. It is called when no verb runs.
+	// NewWait makes a place for one get.
+	NewWait(w Waker) Wait
+	// RunWoken calls Wake for the gets, of any connection, that this connection's verbs have made something available for. It
+	// is called when no verb runs.
 	RunWoken(by any)
+}
+
+// Waker is told of a get that waits.
+type Waker interface {
+	// Wake says that it has to be resumed: with nil from anywhere and with locks held, so that it may only note it; or by
+	// RunWoken.
+	Wake(by any)
+	// Own asks whether the get may be given a message right now. With true nobody else touches the connection until Take or
+	// Disown. It is called with locks held, and waits for nothing.
+	Own() bool
+	Disown()
+	// Take brings the message. The get waits on, unless it is cancelled. body is valid during the call.
+	Take(by any, body []byte, total int, err error)
 }
 
 // WaitState says how far a get of a Wait has come.
@@ -136,7 +151,7 @@ type WaitState uint8
 const (
 	// Over: there is a result.
 	Over WaitState = iota
-	// Waits: wake will be called, and then Resume tells.
+	// Waits: Wake will be called, and then Resume tells.
 	Waits
 	// Blocks: Finish gives the result, after a sync of the disk or the like.
 	Blocks

@@ -33,8 +33,7 @@ func (c *conv) serveNow(m call) (served bool, err error) {
 		if !c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO) {
 			return false, nil
 		}
-		b.Data = append([]byte(nil), b.Data...) // the queue keeps it
-		return true, c.put(m, a, b)
+		return true, c.put(m, a, b, true)
 	case *wire.Get:
 		return c.get(m, a, b)
 	case *wire.Request:
@@ -102,7 +101,7 @@ func (c *conv) verb(m call, a wire.API, b wire.Body) error {
 		c.streams.forget(a.Hobj)
 		return c.reply(m.h, api(c.conn.Close(c.ctx, a.Hobj, b.Options), -1), &wire.Empty{})
 	case *wire.Put:
-		return c.put(m, a, b)
+		return c.put(m, a, b, false)
 	case *wire.Put1:
 		return c.put1(m, b)
 	case *wire.Get:
@@ -176,10 +175,15 @@ func (c *conv) tooLong(op string, n int) error {
 	return nil
 }
 
-func (c *conv) put(m call, a wire.API, b *wire.Put) error {
+// put serves MQPUT. With now it need not wait, and the data are the read buffer's.
+func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	md, pmo := b.MD, b.PMO
 	err := c.tooLong("MQPUT", len(b.Data))
-	if err == nil {
+	switch {
+	case err != nil:
+	case now:
+		err = c.prompt.PutNow(c.ctx, c, a.Hobj, &md, &pmo, b.Data)
+	default:
 		err = c.conn.Put(c.ctx, a.Hobj, &md, &pmo, b.Data)
 	}
 	pmo.ResponseRecords = roomFor(len(b.PMO.ResponseRecords), pmo.ResponseRecords)

@@ -157,26 +157,13 @@ func (c *conv) kick() {
 	}
 }
 
-// woken is the wake of a get that waits. by is the conversation whose verb caused it: its goroutine sends the message.
-func (c *conv) wokenBy(by any) {
-	from, ok := by.(*conv)
-	if !ok || from == c {
-		c.kick()
-		return
-	}
-	c.mu.Lock()
-	c.kicked = true
-	free := !c.owned
-	c.owned = true
-	c.mu.Unlock()
-	if !free {
-		return
-	}
+// visit lets the goroutine of another conversation run fn, which may not wait, as the owner.
+func (c *conv) visit(from *conv, fn func() error) {
 	t := from.turn
 	err := c.k.guarded("delivery", func() error {
 		defer c.release()
 		c.turn = t
-		return c.resumeAll(false)
+		return fn()
 	})
 	if err != nil {
 		c.k.cancel(err)

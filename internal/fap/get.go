@@ -74,7 +74,7 @@ func (c *conv) mayBlock() bool { return c.turn == &c.mine }
 func (c *conv) getHeld(m call, a wire.API, b *wire.Get) (served bool, err error) {
 	g := &c.held1
 	if g.wait == nil {
-		g.wait = c.waiter.NewWait(c.wokenBy)
+		g.wait = c.waiter.NewWait(&waker{c: c})
 	}
 	g.h, g.hobj, g.md, g.gmo, g.mdVersion, g.gmoVersion = m.h, a.Hobj, b.MD, b.GMO, b.MD.Version, b.GMO.Version
 	body, total, s, err := g.wait.Get(a.Hobj, &g.md, &g.gmo, min(int(b.MaxLength), c.k.link.Load().maxMsg))

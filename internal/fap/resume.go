@@ -210,3 +210,75 @@ func (c *conv) cancelWaits() {
 func (s *streams) wants(st *stream) bool {
 	return st.open && (s.started || st.req.Flags&wire.ReqCallback == 0)
 }
+
+// waker is told of the get that waits for a stream, or, without one, for an MQGET.
+type waker struct {
+	c  *conv
+	st *stream
+}
+
+// Wake implements Waker. by is the conversation whose verb has caused it: its goroutine sends the message.
+func (w *waker) Wake(by any) {
+	c := w.c
+	from, ok := by.(*conv)
+	if !ok || from == c {
+		c.kick()
+		return
+	}
+	c.mu.Lock()
+	c.kicked = true
+	free := !c.owned
+	c.owned = true
+	c.mu.Unlock()
+	if free {
+		c.visit(from, func() error { return c.resumeAll(false) })
+	}
+}
+
+// Own implements Waker.
+func (w *waker) Own() bool {
+	c := w.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.owned || c.ended || c.kicked || len(c.in) > 0 && !c.held {
+		return false
+	}
+	c.owned = true
+	return true
+}
+
+// Disown implements Waker.
+func (w *waker) Disown() { w.c.release() }
+
+// Take implements Waker.
+func (w *waker) Take(by any, body []byte, total int, err error) {
+	c := w.c
+	c.visit(by.(*conv), func() error {
+		if w.st != nil {
+			return c.handed(w.st, body, total, err)
+		}
+		g := &c.held1
+		g.wait.Cancel() // it has its message
+		return c.goOn(body, total, Over, err)
+	})
+}
+
+// handed sends a message that a stream was given while its get waits, which goes on if more may come.
+func (c *conv) handed(st *stream, body []byte, total int, gerr error) error {
+	rc, err := c.send(st, &st.md, &st.gmo, body, total, gerr)
+	switch {
+	case err != nil:
+		return err
+	case rc != 0:
+		c.unpark(st)
+		return c.cannot(st, rc)
+	case !c.streams.wants(st):
+		c.unpark(st)
+	case c.k.out.full(streamBuffer, false):
+		c.k.out.flush()
+		if c.k.out.full(streamBuffer, true) {
+			c.unpark(st) // hasRoom goes on
+		}
+	}
+	return nil
+}

@@ -52,8 +52,8 @@ type socket struct {
 	convs     map[uint32]*conv
 	closed    bool
 	deadline  clock.Timer
-	due       due         // of the server's agenda
-	busyAt    int64       // when DISCINT last saw a get wait; the agenda's
+	due       due          // of the server's agenda
+	busyAt    int64        // when DISCINT last saw a get wait; the agenda's
 	connected atomic.Bool  // an MQCONN has been accepted: the handshake is over
 	lastRead  atomic.Int64 // clock's Unix nanoseconds
 	beating   atomic.Bool  // a heartbeat is being written

@@ -81,7 +81,7 @@ func (c *conv) request(m call, r *wire.Request) error {
 		}
 		st = &stream{}
 		if c.waiter != nil {
-			st.wait = c.waiter.NewWait(c.wokenBy)
+			st.wait = c.waiter.NewWait(&waker{c: c, st: st})
 		}
 		c.streams.open[r.Hobj] = st
 	}

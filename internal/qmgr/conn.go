@@ -66,6 +66,10 @@ type Conn struct {
 	xa      xaConn        // active as work, the rest under verb
 	due     int64         // PutDelayed: when the put's message is to be delivered, Unix milliseconds; under verb
 	woken   []*Waiting    // gets that verbs have woken, until RunWoken
+	lent    bool          // the body of the put in progress is the caller's
+	host    any           // and who gets it may get it at once
+	head    msgHead       // of the put in progress
+	token   mqi.Account   // of who connected, once asked for; under verb
 	parked  []*Waiting    // gets that wait without a goroutine; under mu
 }
 

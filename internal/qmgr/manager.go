@@ -65,6 +65,8 @@ type ServiceSpec struct {
 type Manager struct {
 	opt Options
 
+	stamps stamps
+
 	mu        invariants.RWMutex // registry lock, first in LOCKS.md
 	objects   map[Class]map[string]*Object
 	byQID     map[store.QID]*Object

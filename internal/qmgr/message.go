@@ -3,6 +3,7 @@ package qmgr
 import (
 	"encoding/binary"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -169,4 +170,26 @@ func expiryLeft(now time.Time, expire int64) int32 {
 func putDateTime(t time.Time) (date, tod string) {
 	s := t.UTC().Format("20060102150405.00")
 	return s[:8], s[8:14] + s[15:17]
+}
+
+// stamps keeps the last text of a moment: within a hundredth of a second all messages have the same.
+type stamps struct {
+	last atomic.Pointer[stamp]
+}
+
+type stamp struct {
+	hundredths int64 // Unix
+	date, tod  string
+}
+
+// of is putDateTime.
+func (s *stamps) of(t time.Time) (date, tod string) {
+	n := t.UnixMilli() / 10
+	if l := s.last.Load(); l != nil && l.hundredths == n {
+		return l.date, l.tod
+	}
+	l := &stamp{hundredths: n}
+	l.date, l.tod = putDateTime(t)
+	s.last.Store(l)
+	return l.date, l.tod
 }

@@ -154,7 +154,13 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 		warn = max(warn, w)
 	}
 	var pieces []piece
-	if rc == 0 {
+	switch {
+	case rc != 0:
+	case limit == 0 && c.handOver(h, head, body, pmo):
+	default:
+		if c.lent {
+			body = append([]byte(nil), body...)
+		}
 		pieces, rc = c.cutUp(h, head, body, limit)
 	}
 	if rc != 0 {
@@ -163,8 +169,10 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	if c.due != 0 {
 		return c.stage(op, h, head, body, md, pmo, warn)
 	}
-	if err := c.deliver(op, h, pieces, pmo); err != nil {
-		return err
+	if pieces != nil {
+		if err := c.deliver(op, h, pieces, pmo); err != nil {
+			return err
+		}
 	}
 	if pmo.Options&mqi.MQPMO_SYNCPOINT != 0 && group != h.putGroup {
 		c.begun().remember(&h.putGroup)
@@ -183,7 +191,8 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 
 // newHead makes the head of a message of a put: the descriptor checked, with its context.
 func (c *Conn) newHead(h *handle, md *mqi.MD, pmo *mqi.PMO) (head *msgHead, warn, fail mqi.RC) {
-	head = &msgHead{md: *md}
+	head = &c.head // nothing keeps it beyond the verb
+	*head = msgHead{md: *md}
 	if pmo.Options&mqi.MQPMO_MD_FOR_OUTPUT_ONLY != 0 {
 		head.md = mqi.DefaultMD()
 		head.md.Version = md.Version

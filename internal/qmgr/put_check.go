@@ -185,10 +185,13 @@ func (c *Conn) identityContext(md *mqi.MD) {
 	md.UserIdentifier = cut(c.who.User, mqi.MQ_USER_ID_LENGTH)
 	md.AccountingToken = mqi.Account{}
 	if c.who.UID >= 0 {
-		uid := strconv.Itoa(c.who.UID)
-		md.AccountingToken[0] = byte(len(uid))
-		copy(md.AccountingToken[1:], uid)
-		md.AccountingToken[31] = acctUnixNumericID
+		if c.token == (mqi.Account{}) {
+			uid := strconv.Itoa(c.who.UID)
+			c.token[0] = byte(len(uid))
+			copy(c.token[1:], uid)
+			c.token[31] = acctUnixNumericID
+		}
+		md.AccountingToken = c.token
 	}
 	md.ApplIdentityData = ""
 }
@@ -196,7 +199,7 @@ func (c *Conn) identityContext(md *mqi.MD) {
 func (c *Conn) originContext(md *mqi.MD) {
 	md.PutApplType = c.opt.ApplType
 	md.PutApplName = cut(c.opt.ApplName, mqi.MQ_PUT_APPL_NAME_LENGTH)
-	md.PutDate, md.PutTime = putDateTime(c.m.opt.Clock.Now())
+	md.PutDate, md.PutTime = c.m.stamps.of(c.m.opt.Clock.Now())
 	md.ApplOriginData = ""
 }
 

@@ -117,7 +117,7 @@ func (s *waiters) end(w *waiter, r waitResult) {
 	case s.by != nil:
 		s.by.woken = append(s.by.woken, w.place)
 	default:
-		w.place.wake(nil)
+		w.place.waker.Wake(nil)
 	}
 }
 

@@ -24,16 +24,17 @@ func (c *Conn) Prompt(hobj Handle, md *mqi.MD, pmo *mqi.PMO) bool {
 }
 
 // Waiting is a place for one get at a time that waits without a goroutine. While it waits it is no verb in progress. Its methods
-// belong to whoever runs the connection's verbs; wake comes from anywhere.
+// belong to whoever runs the connection's verbs.
 type Waiting struct {
-	c     *Conn
-	wake  func(by any)
-	g     getting
-	w     waiter
-	timer clock.Timer
-	epoch uint64 // counts its waits; changed under the queue's lock, for the timer
-	in    bool   // it waits, or has been woken and not resumed
-	f     *found // what Finish is to take
+	c      *Conn
+	waker  Waker
+	g      getting
+	w      waiter
+	direct found // of handOver
+	timer  clock.Timer
+	epoch  uint64 // counts its waits; changed under the queue's lock, for the timer
+	in     bool   // it waits, or has been woken and not resumed
+	f      *found // what Finish is to take
 }
 
 // GetState says how far a get has come.
@@ -41,15 +42,14 @@ type GetState uint8
 
 const (
 	GetOver   GetState = iota
-	GetWaits           // wake will be called
+	GetWaits           // the waker will be told
 	GetBlocks          // Finish goes on, and may wait for the disk
 	GetUnfit           // nothing was done: only Conn.Get can do it
 )
 
-// NewWaiting makes a place. wake is called when a get that waits has to be resumed: with nil, from anywhere and with queues
-// locked, so that it may do no more than note it; or by RunWoken.
-func (c *Conn) NewWaiting(wake func(by any)) *Waiting {
-	w := &Waiting{c: c, wake: wake}
+// NewWaiting makes a place.
+func (c *Conn) NewWaiting(waker Waker) *Waiting {
+	w := &Waiting{c: c, waker: waker}
 	w.w.ch = make(chan waitResult, 1)
 	w.g.parked = w
 	return w
@@ -70,7 +70,7 @@ func (c *Conn) RunWoken(by any) {
 		c.woken = nil
 		for i, w := range list {
 			list[i] = nil
-			w.wake(by)
+			w.waker.Wake(by)
 		}
 		if c.woken == nil {
 			c.woken = list[:0]

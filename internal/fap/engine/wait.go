@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/qmgrd/qmgrd/internal/fap"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
@@ -11,8 +13,17 @@ func (c conn) Prompt(hobj int32, md *mqi.MD, pmo *mqi.PMO) bool {
 	return c.Conn.Prompt(qmgr.Handle(hobj), md, pmo)
 }
 
+// PutNow implements fap.Prompter.
+func (c conn) PutNow(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	original, fresh := pmo.OriginalMsgHandle, pmo.NewMsgHandle
+	pmo.OriginalMsgHandle, pmo.NewMsgHandle = mqi.MQHM_NONE, mqi.MQHM_NONE
+	err := c.Conn.PutNow(ctx, by, qmgr.Handle(hobj), md, pmo, body)
+	pmo.OriginalMsgHandle, pmo.NewMsgHandle = original, fresh
+	return err
+}
+
 // NewWait implements fap.Waiter.
-func (c conn) NewWait(wake func(by any)) fap.Wait { return &wait{w: c.Conn.NewWaiting(wake)} }
+func (c conn) NewWait(w fap.Waker) fap.Wait { return &wait{w: c.Conn.NewWaiting(w)} }
 
 // wait is a qmgr.Waiting that gives properties as conn.Get does.
 type wait struct {
@@ -32,7 +43,10 @@ func (w *wait) Resume() ([]byte, int, fap.WaitState, error) { return w.state(w.w
 
 func (w *wait) Finish() ([]byte, int, fap.WaitState, error) { return w.state(w.w.Finish()) }
 
-func (w *wait) Cancel() { w.w.Cancel() }
+func (w *wait) Cancel() {
+	w.w.Cancel()
+	w.gmo.MsgHandle, w.gmo.Options = w.handle, w.options
+}
 
 // state gives the options back that propsInData has changed, when the get is over.
 func (w *wait) state(body []byte, n int, s qmgr.GetState, err error) ([]byte, int, fap.WaitState, error) {
