@@ -49,7 +49,11 @@ func newDoor(socket, qmgr string) *door {
 	return &door{socket: socket, qmgr: qmgr, http: &http.Client{Transport: t}}
 }
 
-// probe sees whether the manager answers at all, before any input is read.
+func (d *door) login(user, password string) { d.user, d.password = user, password }
+func (d *door) name() string                { return d.qmgr }
+func (d *door) close()                      { d.http.CloseIdleConnections() }
+
+// probe implements scriptDoor.
 func (d *door) probe(ctx context.Context) error {
 	conn, err := paths.DialUnix(ctx, d.socket)
 	if err != nil {
@@ -58,8 +62,7 @@ func (d *door) probe(ctx context.Context) error {
 	return conn.Close()
 }
 
-// script sends a script and copies its report to out as it comes to be. wait, when not 0, is how long a reply may take
-// once the script is sent.
+// script implements scriptDoor.
 func (d *door) script(ctx context.Context, in io.Reader, out io.Writer, o mqsc.RunOptions, wait time.Duration) (mqsc.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -30,10 +30,12 @@ type flags struct {
 	qmgr    string
 }
 
-const usage = `Usage: runmqsc [-e] [-v] [-w seconds] [-u user] [-f file] [-p prompt] [--json]
+const usage = `Usage: runmqsc [-e] [-v] [-c] [-w seconds] [-u user] [-f file] [-p prompt] [--json]
                [--data dir] [queue manager]
   -e          do not copy the commands into the report
   -v          check the commands, run nothing; needs no queue manager
+  -c          connect as a client, where MQSERVER says: CHANNEL/TCP/host(port). The command
+              server of the queue manager executes the commands
   -w seconds  give up when no reply comes for so long
   -u user     user id; the password is asked for, or is the first line of the input.
               Both are checked as CHCKLOCL of the CONNAUTH object says
@@ -42,7 +44,7 @@ const usage = `Usage: runmqsc [-e] [-v] [-w seconds] [-u user] [-f file] [-p pro
   --json      one JSON object a line for each command
   --data dir  data directory, also QMGRD_DATA
 Without a name: QMGRD_QM, the default queue manager (crtmqm -q), or the only one there is.
-Not built, and refused: -c, -n, -x, and -m with the name of another queue manager.
+Not built, and refused: -n, -x, and -m with the name of another queue manager.
 `
 
 // parseFlags reads the arguments.

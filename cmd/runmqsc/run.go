@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/chzyer/readline"
 
@@ -22,6 +23,18 @@ const exitNothing = 20
 // banner is the first line of a report. Tools go by the second.
 const banner = "qmgrd runmqsc: MQSC commands for qmgrd queue managers."
 
+// scriptDoor is how a queue manager is reached: its local socket, or as a client.
+type scriptDoor interface {
+	// probe sees whether the manager answers at all, before any input is read.
+	probe(ctx context.Context) error
+	// script sends a script and copies its report to out as it comes to be. wait, when not 0, is how long a reply may take
+	// once the script is sent.
+	script(ctx context.Context, in io.Reader, out io.Writer, o mqsc.RunOptions, wait time.Duration) (mqsc.Result, error)
+	login(user, password string)
+	name() string // of the queue manager, once it has answered
+	close()
+}
+
 // session is one call of the program.
 type session struct {
 	f      *flags
@@ -30,7 +43,7 @@ type session struct {
 	err    io.Writer
 	dir    string // data directory
 	qmgr   string
-	door   *door
+	door   scriptDoor
 	openTT func(in io.Reader, out io.Writer, s *session) (lineReader, bool) // nil: never a terminal
 }
 
@@ -67,11 +80,10 @@ func (s *session) run(ctx context.Context) int {
 	if s.f.verify {
 		return s.verify(ctx)
 	}
-	if err := s.resolve(); err != nil {
+	if err := s.open(); err != nil {
 		return s.refuse(err.Error())
 	}
-	s.door = newDoor(paths.Socket(s.dir, s.qmgr), s.qmgr)
-	defer s.door.http.CloseIdleConnections()
+	defer s.door.close()
 	var tt lineReader
 	if s.openTT != nil && s.f.file == "" && !s.f.json {
 		tt, _ = s.openTT(s.in, s.out, s)
@@ -82,8 +94,10 @@ func (s *session) run(ctx context.Context) int {
 	if err := s.password(tt); err != nil {
 		return s.refuse(err.Error())
 	}
+	err := s.door.probe(ctx)
+	s.qmgr = s.door.name()
 	s.start("Starting MQSC for queue manager " + s.qmgr + ".")
-	if err := s.door.probe(ctx); err != nil {
+	if err != nil {
 		return s.unavailable(err)
 	}
 	if tt != nil {
@@ -92,14 +106,23 @@ func (s *session) run(ctx context.Context) int {
 	return s.piped(ctx)
 }
 
+// open chooses the door.
+func (s *session) open() error {
+	if s.f.client {
+		return s.openClient()
+	}
+	if err := s.resolve(); err != nil {
+		return err
+	}
+	s.door = newDoor(paths.Socket(s.dir, s.qmgr), s.qmgr)
+	return nil
+}
+
 // notBuilt names what this version does not do, so that nobody waits for it.
 func (s *session) notBuilt() string {
-	const later = "is not built yet (issue: client connections of runmqsc); run runmqsc where the queue manager is"
 	switch {
 	case s.f.verify:
 		return ""
-	case s.f.client:
-		return "-c: connecting as a client " + later
 	case s.f.ccdt:
 		return "-n: editing a client channel definition table is not built yet (issue: client channel tables)"
 	case s.f.zos:
@@ -161,7 +184,7 @@ func (s *session) unavailable(err error) int {
 	m := attr.Message{ID: "AMQ8146E", Inserts: []string{s.qmgr}}
 	var no *refusedError
 	switch {
-	case errors.Is(err, os.ErrNotExist) && !s.exists():
+	case errors.Is(err, os.ErrNotExist) && !s.f.client && !s.exists():
 		m.ID = "AMQ8118E"
 	case errors.Is(err, os.ErrPermission):
 		m.ID = "AMQ8135E"
@@ -261,7 +284,7 @@ func (s *session) password(tt lineReader) error {
 	if err != nil && !(errors.Is(err, io.EOF) && pw != "") {
 		return fmt.Errorf("no password for user %s: %w", s.f.user, err)
 	}
-	s.door.user, s.door.password = s.f.user, strings.TrimRight(pw, "\r\n")
+	s.door.login(s.f.user, strings.TrimRight(pw, "\r\n"))
 	return nil
 }
 

@@ -315,7 +315,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%v: exit %d %s", bad, code, e)
 		}
 	}
-	for _, later := range [][]string{{"-c", "QM1"}, {"-n"}, {"-x", "QM1"}, {"-x", "-w", "5", "QM1"}, {"-w", "5", "-m", "QM1", "QM2"}} {
+	for _, later := range [][]string{{"-n"}, {"-x", "QM1"}, {"-x", "-w", "5", "QM1"}, {"-w", "5", "-m", "QM1", "QM2"}} {
 		if code, out, e := call("", later...); code != 20 || out != "" || !strings.Contains(e, "not built yet") {
 			t.Errorf("%v: exit %d %s%s", later, code, out, e)
 		}
@@ -415,7 +415,7 @@ func TestCompletion(t *testing.T) {
 	dir := t.TempDir()
 	serve(t, dir, "QM1", &fakeExec{}, nil)
 	s := &session{f: &flags{}, door: newDoor(paths.Socket(dir, "QM1"), "QM1")}
-	defer s.door.http.CloseIdleConnections()
+	defer s.door.close()
 	c := &completer{s: s, pending: func() string { return "" }}
 	for _, tc := range []struct{ typed, tail string }{
 		{"disp", "lay "},

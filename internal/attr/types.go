@@ -155,6 +155,7 @@ type Reply struct {
 	CC   int32
 	RC   int32
 	Msgs []Message // printed after the rows
+	Text []string  // lines as another queue manager wrote them, instead of both
 	Rows func(yield func(Row) bool)
 }
 

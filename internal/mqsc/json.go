@@ -264,6 +264,7 @@ func jsonReply(s *Source, _ *attr.Command, r *attr.Reply) string {
 	for _, m := range r.Msgs {
 		l.Text = append(l.Text, messageLine(m))
 	}
+	l.Text = append(l.Text, r.Text...)
 	return l.encode()
 }
 

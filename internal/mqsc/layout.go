@@ -39,6 +39,13 @@ func writeReply(b *bufio.Writer, cmd *attr.Command, r *attr.Reply, plain bool) {
 		b.WriteString(MessageLine(m, plain))
 		b.WriteByte('\n')
 	}
+	for _, l := range r.Text {
+		if plain {
+			l = plainIDs(l)
+		}
+		b.WriteString(l)
+		b.WriteByte('\n')
+	}
 }
 
 // MessageLine is a message with its id, which ends in the severity letter unless plain.
