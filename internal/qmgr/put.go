@@ -6,6 +6,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
+	"github.com/qmgrd/qmgrd/internal/xmitq"
 )
 
 const (
@@ -223,7 +224,7 @@ func (c *Conn) checkLength(h *handle, md *mqi.MD, n int) (limit int, rc mqi.RC) 
 		room, rc = all, mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
 	}
 	if h.res.remote {
-		room -= mqi.MQXQH_CURRENT_LENGTH
+		room -= xmitq.HeaderLen(md)
 	}
 	switch {
 	case n <= room:

@@ -170,3 +170,25 @@ func TestRemotePutProperties(t *testing.T) {
 		t.Errorf("%+v %q %v", f, data, err)
 	}
 }
+
+// MAXMSGL of a transmission queue counts the envelope too: MQXQH, and MQMDE when the descriptor says more than version 1 can.
+func TestRemotePutLength(t *testing.T) {
+	r := remoteRig(t)
+	r.alter(ClassQueue, "XQ1", "MAXMSGL", "1000")
+	h := r.openAt("RQ1", "")
+	for _, tc := range []struct {
+		envelope int
+		edit     func(*mqi.MD)
+	}{
+		{428, func(*mqi.MD) {}},
+		{428, func(md *mqi.MD) { md.Version = 2 }},
+		{500, func(md *mqi.MD) { md.Version, md.MsgFlags = 2, mqi.MQMF_MSG_IN_GROUP }},
+	} {
+		r.put(r.c, h, strings.Repeat("x", 1000-tc.envelope), 0, tc.edit)
+		if s, _ := r.get(r.c, r.openQ(r.c, "XQ1", inOut), 0); len(s) != 1000 {
+			t.Errorf("%d bytes on the transmission queue", len(s))
+		}
+		_, err := tryPut(r.c, h, strings.Repeat("x", 1001-tc.envelope), 0, tc.edit)
+		wantRC(t, err, mqi.MQRC_MSG_TOO_BIG_FOR_Q)
+	}
+}

@@ -163,7 +163,7 @@ func (m *Manager) putAs(u *uow, qName, qmName string, head *msgHead, body []byte
 	}
 	n := len(body)
 	if r.remote {
-		n += mqi.MQXQH_CURRENT_LENGTH
+		n += xmitq.HeaderLen(&h.md)
 	}
 	if n > cfg.maxMsgL {
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
