@@ -267,7 +267,7 @@ func (c *conv) sub(m call, a wire.API, b *wire.Sub) error {
 	return c.reply(m.h, api(err, queue), b)
 }
 
-// subscribe also makes the descriptor one of a reply.
+// subscribe keeps the strings of the descriptor for the reply (reconnect.go).
 func (c *conv) subscribe(sd *mqi.SD, hobj int32) (queue, hsub int32, err error) {
 	s, ok := c.conn.(Subscriber)
 	if !ok {
@@ -275,7 +275,6 @@ func (c *conv) subscribe(sd *mqi.SD, hobj int32) (queue, hsub int32, err error) 
 	} else {
 		queue, hsub, err = s.Subscribe(c.ctx, sd, max(hobj, 0))
 	}
-	sd.ObjectString, sd.SubName, sd.SubUserData, sd.SelectionString = "", "", "", ""
 	return queue, hsub, err
 }
 

@@ -34,6 +34,7 @@ func (c *conv) spi(m call, a wire.API, b *wire.SPIBody) error {
 		hobj, p.Defaults, err = c.openObject(&p.OD, options)
 		out = p
 	case *wire.SPISub:
+		p.SD.Options = subOptions(p.SD.Options)
 		p.SD.Shared = p.LSD.Options&wire.LSDJoinShared != 0
 		hobj, p.Hsub, err = c.subscribe(&p.SD, hobj)
 		out = p
