@@ -2,6 +2,8 @@ package pubsub
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,6 +48,17 @@ type Filter struct {
 	level []string // SchemeTopic: all levels, adjacent '#' made one
 	kind  []levelKind
 	glob  []globTok // SchemeChar
+}
+
+// literalRunes is how far the filter goes before its first wildcard.
+func (f *Filter) literalRunes() int {
+	switch {
+	case !f.wild:
+		return math.MaxInt
+	case f.scheme == SchemeTopic:
+		return utf8.RuneCountInString(f.lead) + min(f.lits, 1) // with the slash
+	}
+	return slices.IndexFunc(f.glob, func(t globTok) bool { return t.kind != globChar })
 }
 
 // String is the filter as written.

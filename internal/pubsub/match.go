@@ -93,21 +93,24 @@ func AtLevel(matched []*Sub, pubLevel uint8) []*Sub {
 	return matched[i:j]
 }
 
-// OncePerGroup leaves the first subscription of each group, since a group gets a publication once. It works in place;
-// those without a group all stay.
+// OncePerGroup leaves the most significant subscription of each group, since a group gets a publication once: the one whose
+// topic string goes furthest before its first wildcard, and of equal ones the first. It works in place; those without a
+// group all stay.
 func OncePerGroup(subs []*Sub) []*Sub {
 	grouped := slices.IndexFunc(subs, func(s *Sub) bool { return s.Group != "" })
 	if grouped < 0 {
 		return subs
 	}
-	seen := map[string]bool{}
+	at := map[string]int{} // in out
 	out := subs[:grouped]
 	for _, s := range subs[grouped:] {
-		if s.Group == "" || !seen[s.Group] {
+		i, seen := at[s.Group]
+		switch {
+		case s.Group == "" || !seen:
+			at[s.Group] = len(out)
 			out = append(out, s)
-		}
-		if s.Group != "" {
-			seen[s.Group] = true
+		case s.filter.literalRunes() > out[i].filter.literalRunes():
+			out[i] = s
 		}
 	}
 	return out

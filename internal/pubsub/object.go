@@ -242,6 +242,9 @@ func (n *Node) resolveSet(want uint32, exact bool) Attrs {
 				}
 			}
 		}
+		if o.TopicStr == AdminTopic {
+			break
+		}
 	}
 	return out
 }

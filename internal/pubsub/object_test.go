@@ -180,6 +180,23 @@ func TestGroups(t *testing.T) {
 	if one := OncePerGroup(tr.Match(nil, "b")); len(one) != 1 {
 		t.Errorf("b goes to %q", names(one))
 	}
+	// The most significant one of a group gets it.
+	for _, c := range []struct{ group, want string }{
+		{"# x/# x/+/# x/y/+ x/y/z", "x/y/z"}, {"# x/+/z x/y/# +/y/z", "x/y/#"}, {"x/# #", "x/#"}, {"+/y/z x/+/z", "x/+/z"},
+	} {
+		tr, _ := newTree(t, 0)
+		for _, s := range strings.Fields(c.group) {
+			must(t, tr.Subscribe(&Sub{Topic: s, Name: s, Group: "G"}))
+		}
+		must(t, tr.Subscribe(&Sub{Topic: "x/y/?", Name: "x/y/?", Scheme: SchemeChar, Group: "CHAR"}))
+		must(t, tr.Subscribe(&Sub{Topic: "x/*", Name: "x/*", Scheme: SchemeChar, Group: "CHAR"}))
+		got := names(OncePerGroup(tr.Match(nil, "x/y/z")))
+		slices.Sort(got)
+		want := []string{c.want, "x/y/?"}
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("group %q: %q get it, not %q", c.group, got, want)
+		}
+	}
 	if got := OncePerGroup(nil); len(got) != 0 {
 		t.Error("nobody is somebody")
 	}

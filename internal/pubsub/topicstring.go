@@ -79,5 +79,9 @@ func Combine(objectTopic string, hasObject bool, objectString string) (string, e
 
 // IsAdminTopic reports whether a topic string lies in $SYS/MQ, where only the queue manager publishes.
 func IsAdminTopic(topic string) bool {
-	return topic == "$SYS/MQ" || strings.HasPrefix(topic, "$SYS/MQ/")
+	return topic == AdminTopic || strings.HasPrefix(topic, AdminTopic+"/")
 }
+
+// AdminTopic is the branch of the queue manager's own topics. It is kept apart from the rest: what topic objects above it
+// say, and allow, does not hold in it.
+const AdminTopic = "$SYS/MQ"

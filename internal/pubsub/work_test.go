@@ -39,7 +39,7 @@ func (t *Tree) steps(topic string) (n int) {
 // Acceptance 000/41, 42: 100,000 other topics do not make a publication to one topic cost more, and when they have gone the
 // cost is what it was.
 func TestManyTopicsCostNothing(t *testing.T) {
-	tr, clk := newTree(t, 1800 * time.Second)
+	tr, clk := newTree(t, 1800*time.Second)
 	if _, err := tr.OpenPublisher("one/topic", "c"); err != nil {
 		t.Fatal(err)
 	}

@@ -156,6 +156,9 @@ func (m *Manager) topicPath(topic string) []string {
 	for t := topic; t != ""; {
 		if o := m.topicStrs[t]; o != nil && o.Def() != nil {
 			out = append(out, o.Name)
+			if t == pubsub.AdminTopic { // nothing above it counts here
+				return out
+			}
 		}
 		i := strings.LastIndexByte(t, '/')
 		if i < 0 {

@@ -60,11 +60,17 @@ func (c *Conn) SubRequest(ctx context.Context, hsub Handle, action int32, sro *m
 	return nil
 }
 
+// retainedLevel is the level at which retained publications are published again: interceptors do not get them.
+const retainedLevel = 1
+
 // sendRetained puts the retained publications that fit a subscription on its queue, as part of u. On failure the caller
 // gives u back. Publications with a number above upTo are left out: they reach the subscription by themselves.
 func (m *Manager) sendRetained(u *uow, s *pubsub.Sub, upTo uint64) (n int, rc mqi.RC) {
 	if upTo != math.MaxUint64 {
 		m.retain.settled(upTo)
+	}
+	if s.Level > retainedLevel {
+		return 0, 0
 	}
 	tree := m.topics.tree
 	cfg := cfgOf(s)

@@ -74,7 +74,7 @@ func (c *Conn) Subscribe(ctx context.Context, sd *mqi.SD, hobj Handle) (queue, h
 	defer s.work.unlatched()
 	defer s.p.finish(nil)
 	o := objs[0]
-	verbs := sd.Options & (mqi.MQSO_CREATE | mqi.MQSO_RESUME | mqi.MQSO_ALTER)
+	verbs := sd.Options & (mqi.MQSO_CREATE | mqi.MQSO_RESUME | mqi.MQSO_ALTER) // MQSO_RESUME says nothing beside MQSO_ALTER
 	switch exists := o.Def() != nil; {
 	case exists && verbs == mqi.MQSO_CREATE:
 		return 0, 0, s.fail(mqi.MQRC_SUB_ALREADY_EXISTS)

@@ -27,7 +27,6 @@ func checkSubOptions(o int32) mqi.RC {
 	switch {
 	case o&^subKnown != 0,
 		o&(mqi.MQSO_CREATE|mqi.MQSO_RESUME|mqi.MQSO_ALTER) == 0,
-		both(mqi.MQSO_RESUME, mqi.MQSO_ALTER),
 		both(mqi.MQSO_WILDCARD_CHAR, mqi.MQSO_WILDCARD_TOPIC),
 		both(mqi.MQSO_ANY_USERID, mqi.MQSO_FIXED_USERID),
 		both(mqi.MQSO_READ_AHEAD, mqi.MQSO_NO_READ_AHEAD),
@@ -69,6 +68,8 @@ func (s *subscribing) check() mqi.RC {
 		return mqi.MQRC_PRIORITY_ERROR
 	case sd.SubLevel < 0 || sd.SubLevel > pubsub.MaxSubLevel:
 		return mqi.MQRC_SD_ERROR
+	case s.asks(mqi.MQSO_PUBLICATIONS_ON_REQUEST) && sd.SubLevel > retainedLevel:
+		return mqi.MQRC_OPTIONS_ERROR
 	}
 	s.scheme = pubsub.SchemeTopic
 	if s.asks(mqi.MQSO_WILDCARD_CHAR) {
@@ -105,6 +106,8 @@ func (s *subscribing) checkCreate() mqi.RC {
 	m := s.m
 	attrs := m.topics.tree.ResolveAll(s.full)
 	switch {
+	case s.asks(mqi.MQSO_GROUP_SUB) && s.sd.SubCorrelID.IsZero():
+		return mqi.MQRC_OPTIONS_ERROR // nothing to know the group by
 	case attrs[pubsub.SUB] == "DISABLED":
 		return mqi.MQRC_SUB_INHIBITED
 	case attrs[pubsub.MCAST] == "ONLY":

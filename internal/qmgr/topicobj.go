@@ -89,6 +89,9 @@ func ruleTopic(_ *exec, d, old *Def, _ *Object) *attr.Reply {
 	if s != old.Get("TOPICSTR") {
 		return failed(mqi.MQRC_TOPIC_NOT_ALTERABLE, msgFixed, "TOPICSTR of topic "+d.Name)
 	}
+	if s == pubsub.AdminTopic && d.Get("WILDCARD") != old.Get("WILDCARD") {
+		return failed(mqi.MQRCCF_PARM_VALUE_ERROR, msgFixed, "WILDCARD of topic "+d.Name)
+	}
 	if d.Get("CLROUTE") != old.Get("CLROUTE") && !blank(old.Get("CLUSTER")) && !blank(d.Get("CLUSTER")) {
 		return conflict(mqi.MQRCCF_PARM_CONFLICT, d.Name, "CLROUTE cannot be changed while CLUSTER is set: set CLUSTER(' ') first")
 	}
