@@ -422,11 +422,12 @@ func TestPSProp(t *testing.T) {
 func TestPublicationExpiry(t *testing.T) {
 	r := newPSRig(t)
 	r.ok("DEFINE TOPIC(CAP) TOPICSTR('cap') CAPEXPRY(50)")
+	r.ok("DEFINE TOPIC(OLD) TOPICSTR('old') CUSTOM('CAPEXPRY(70)')")
 	q, _ := r.managed(r.c, "#", 0)
 	for _, tc := range []struct {
 		topic     string
 		put, want int32
-	}{{"cap/x", -1, 50}, {"cap/x", 30, 30}, {"cap", 100, 50}, {"free", 100, 100}, {"free", -1, -1}} {
+	}{{"old/x", -1, 70}, {"cap/x", -1, 50}, {"cap/x", 30, 30}, {"cap", 100, 50}, {"free", 100, 100}, {"free", -1, -1}} {
 		r.pub(tc.topic, "x", 0, func(md *mqi.MD) { md.Expiry = tc.put })
 		if _, md, err := tryGet(r.c, q, 0); err != nil || md.Expiry != tc.want {
 			t.Errorf("%s, Expiry %d: %d, want %d (%v)", tc.topic, tc.put, md.Expiry, tc.want, err)

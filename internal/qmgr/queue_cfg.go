@@ -43,14 +43,16 @@ func parseQueueCfg(d *Def) *queueCfg {
 		propCtl:      d.Get("PROPCTL"),
 		streamQ:      d.Get("STREAMQ"),
 		mustDup:      d.Get("STRMQOS") == "MUSTDUP",
-		capExpiry:    numAttr(d, "CAPEXPRY", 0),
+		capExpiry:    capTenths(d),
 		watch:        parseWatchCfg(d),
 	}
 }
 
 // numAttr reads a number that is never negative; anything else (a word, no such attribute) is alt.
-func numAttr(d *Def, key string, alt int) int {
-	v, err := strconv.ParseInt(d.Get(key), 10, 64)
+func numAttr(d *Def, key string, alt int) int { return numOf(d.Get(key), alt) }
+
+func numOf(text string, alt int) int {
+	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || v < 0 || v > math.MaxInt32 {
 		return alt
 	}

@@ -74,7 +74,7 @@ func (h *msgHead) capExpiry(now time.Time, o *Object) {
 	if o.Queue != nil {
 		n = o.Queue.cfg.Load().capExpiry
 	} else {
-		n = numAttr(o.Def(), "CAPEXPRY", 0)
+		n = capTenths(o.Def())
 	}
 	if end := expiryAt(now, int32(n)); n > 0 && (h.expire == 0 || h.expire > end) {
 		h.expire, h.md.Expiry = end, int32(n)

@@ -71,6 +71,9 @@ func topicAttrs(d *Def) pubsub.Attrs {
 	for i := range pubsub.NumAttrs {
 		a[i] = d.Get(i.String())
 	}
+	if v := capExpiryOf(d); numOf(v, 0) > 0 {
+		a[pubsub.CAPEXPRY] = v
+	}
 	return a
 }
 
