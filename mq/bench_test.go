@@ -36,20 +36,25 @@ func benchPutGet(b *testing.B, st store.Store, get mq.OpenMode, p mq.Persistence
 	body := make([]byte, 1024)
 	b.ReportAllocs()
 	b.ResetTimer()
+	sent := make(chan struct{})
 	go func() {
+		defer close(sent)
+		m := mq.NewMessage(body)
+		m.Persistence = p
 		for range b.N {
-			m := mq.NewMessage(body)
-			m.Persistence = p
+			m.MsgID, m.CorrelID, m.GroupID = mq.ID{}, mq.ID{}, mq.ID{}
 			if err := in.Put(ctx, m, o); err != nil {
 				b.Error(err)
 			}
 		}
 	}()
+	var m mq.Message
 	for range b.N {
-		if _, err := out.Get(ctx, mq.GetOptions{Wait: mq.Forever}); err != nil {
+		if err := out.GetInto(ctx, &m, mq.GetOptions{Wait: mq.Forever}); err != nil {
 			b.Fatal(err)
 		}
 	}
+	<-sent
 }
 
 // From one connection to another over the wire, server and clients in this process.
