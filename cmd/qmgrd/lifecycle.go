@@ -195,7 +195,7 @@ func (e *env) startDetached(f startFlags) error {
 }
 
 func (e *env) stopCmd() *cobra.Command {
-	var quiesce, immediate, preempt, wait bool
+	var quiesce, immediate, preempt, wait, reconnect bool
 	c := &cobra.Command{Use: "stop QM", Short: "end a queue manager", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := dataDir(c)
@@ -206,12 +206,13 @@ func (e *env) stopCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return e.stop(dir, args[0], mode, wait)
+			return e.stopWith(dir, args[0], stopQuery(mode, reconnect), wait)
 		}}
 	c.Flags().BoolVarP(&quiesce, "quiesce", "c", false, "wait until applications have disconnected (default)")
 	c.Flags().BoolVarP(&immediate, "immediate", "i", false, "end running calls and back out units of work")
 	c.Flags().BoolVarP(&preempt, "preemptive", "p", false, "end without waiting for anything")
 	c.Flags().BoolVarP(&wait, "wait", "w", false, "return when the queue manager has ended")
+	c.Flags().BoolVarP(&reconnect, "reconnect", "r", false, "send clients away that connect again by themselves")
 	return c
 }
 
@@ -232,12 +233,24 @@ func stopMode(quiesce, immediate, preempt bool) (string, error) {
 	return mode, nil
 }
 
+func stopQuery(mode string, reconnect bool) url.Values {
+	q := url.Values{"mode": {mode}}
+	if reconnect {
+		q.Set("reconnect", "true")
+	}
+	return q
+}
+
 func (e *env) stop(dir, qm, mode string, wait bool) error {
+	return e.stopWith(dir, qm, stopQuery(mode, false), wait)
+}
+
+func (e *env) stopWith(dir, qm string, how url.Values, wait bool) error {
 	cl, err := connect(dir, qm)
 	if err != nil {
 		return err
 	}
-	resp, err := cl.do(e.ctx, http.MethodPost, "/qmgrd/stop", url.Values{"mode": {mode}}, nil)
+	resp, err := cl.do(e.ctx, http.MethodPost, "/qmgrd/stop", how, nil)
 	if err != nil {
 		return err
 	}

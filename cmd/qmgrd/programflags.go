@@ -25,7 +25,7 @@ var strFlags = []mqFlag{{name: "-z", inert: true}, {name: "-ns", inert: true}, {
 	{name: "-r", refused: "replace the SYSTEM objects with runmqsc"}}
 
 var endFlags = []mqFlag{{name: "-c"}, {name: "-w"}, {name: "-i"}, {name: "-p"}, {name: "-t="}, {name: "-tp="},
-	{name: "-z", inert: true}, {name: "-r", inert: true}, {name: "-s", refused: noStandby}, {name: "-x", refused: noStandby}}
+	{name: "-r"}, {name: "-z", inert: true}, {name: "-s", refused: noStandby}, {name: "-x", refused: noStandby}}
 
 var dltFlags = []mqFlag{{name: "-z", inert: true}}
 

@@ -119,7 +119,7 @@ func (e *env) endmqm(args []string) error {
 			if err != nil || n < 0 || p.has("-t") && p.has("-tp") {
 				return usageError(errors.New("give one of -t and -tp, with a number of seconds"))
 			}
-			if err := e.stopWithin(dir, qm, mode, time.Duration(n)*time.Second, flag == "-tp"); err != nil {
+			if err := e.stopWithin(dir, qm, stopQuery(mode, p.has("-r")), time.Duration(n)*time.Second, flag == "-tp"); err != nil {
 				return coded(err, endCodes)
 			}
 			fmt.Fprintf(e.stdout, "queue manager %s ended\n", qm)
@@ -128,7 +128,7 @@ func (e *env) endmqm(args []string) error {
 	}
 	// endmqm -i and -p return when the end is there, -c and no flag at once; -w waits.
 	wait := p.has("-w") || mode != "quiesce"
-	if err := e.stop(dir, qm, mode, wait); err != nil {
+	if err := e.stopWith(dir, qm, stopQuery(mode, p.has("-r")), wait); err != nil {
 		return coded(err, endCodes)
 	}
 	if wait {
@@ -142,10 +142,10 @@ func (e *env) endmqm(args []string) error {
 // immediateGrace is what an immediate stop may take before -tp ends the process.
 const immediateGrace = 3 * time.Second
 
-// stopWithin asks for an end in one mode, and for a harder one when the time is over: immediate, then with hard
+// stopWithin asks for an end in one way, and for a harder one when the time is over: immediate, then with hard
 // preemptive.
-func (e *env) stopWithin(dir, qm, mode string, limit time.Duration, hard bool) error {
-	if err := e.stop(dir, qm, mode, false); err != nil {
+func (e *env) stopWithin(dir, qm string, how url.Values, limit time.Duration, hard bool) error {
+	if err := e.stopWith(dir, qm, how, false); err != nil {
 		return err
 	}
 	steps := []string{"immediate"}

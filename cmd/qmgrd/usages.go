@@ -13,7 +13,7 @@ import (
 var usages = map[string]string{
 	"crtmqm": "crtmqm [-q] [-u DEADQ] [-d XMITQ] [-p PORT] [-c TEXT] [-h HANDLES] [-x MESSAGES] QM",
 	"strmqm": "strmqm [QM]",
-	"endmqm": "endmqm [-c | -w | -i | -p] [-t SECONDS | -tp SECONDS] [QM]",
+	"endmqm": "endmqm [-c | -w | -i | -p] [-r] [-t SECONDS | -tp SECONDS] [QM]",
 	"dspmq":  "dspmq [-m QM] [-a] [-o all|status|default|standby] [-x]",
 	"dltmqm": "dltmqm QM",
 	"dmpmqcfg": "dmpmqcfg [-m QM] [-a] [-x object|sub|chlauth|authrec|all] [-t TYPE] [-n NAME] [-o mqsc|1line|setmqaut] [QM]\n" +

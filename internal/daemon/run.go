@@ -50,6 +50,8 @@ type daemon struct {
 
 	status atomic.Value // string
 	stops  chan StopRequest
+	// reconnect says that the end sends away the clients that connect again by themselves (endmqm -r).
+	reconnect atomic.Bool
 }
 
 // Run starts a manager, says when it is ready, and returns when it has ended. An error before ready means that
@@ -215,9 +217,10 @@ const commandLineListener = "--listen"
 
 func (d *daemon) webOptions(loopbackAdmin bool) web.Options {
 	return web.Options{Manager: d.qm, Store: d.store, Name: d.opt.Name, Clock: d.clk, Log: d.log,
-		Admins: web.Admins{UID: os.Getuid(), Group: d.cfg.AdminGroup},
-		Status: d.statusNow,
-		Stop:   func(m store.StopMode) { d.request(StopRequest{Mode: m, Why: "a command"}) }, Commands: d.commands, LoopbackAdmin: loopbackAdmin}
+		Admins:    web.Admins{UID: os.Getuid(), Group: d.cfg.AdminGroup},
+		Status:    d.statusNow,
+		Stop:      func(m store.StopMode) { d.request(StopRequest{Mode: m, Why: "a command"}) },
+		Reconnect: func() { d.reconnect.Store(true) }, Commands: d.commands, LoopbackAdmin: loopbackAdmin}
 }
 
 // statusNow is what status shows.

@@ -89,7 +89,13 @@ func (d *daemon) forward(ctx context.Context) error {
 func (d *daemon) stop(r StopRequest, fault error) error {
 	d.status.Store(stoppingWords[r.Mode])
 	d.log.Info().Str("why", r.Why).Msgf("queue manager %s: %s", d.opt.Name, stoppingWords[r.Mode])
-	d.group.Go("quiesce clients", func(context.Context) error { d.clients.quiesce(); return nil })
+	d.group.Go("quiesce clients", func(context.Context) error {
+		d.clients.quiesce()
+		if d.reconnect.Load() {
+			d.clients.srv.Reconnect()
+		}
+		return nil
+	})
 	d.notify.send("STOPPING=1\nSTATUS=" + stoppingWords[r.Mode])
 	ctx, quicker := context.WithCancel(context.Background())
 	defer quicker()

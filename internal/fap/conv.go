@@ -413,6 +413,7 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 	copy(b.ConnTag[:], id[:])
 	b.QMgr = c.k.inst.QMgr
 	c.k.s.register(c, id)
+	c.k.noteReconnect(b.XOptions)
 	first := c.k.accepted() // before the client can know
 	if err := c.reply(m.h, wire.API{}, b); err != nil {
 		return err
@@ -441,7 +442,7 @@ func (c *conv) tryConnect(b *wire.Conn) error {
 	conn, err := c.k.s.backend.Connect(c.ctx, ConnectRequest{
 		Peer: c.k.peer, Instance: c.k.inst, User: user, Password: c.k.user.Password, Auth: c.auth,
 		Protected: c.k.link.Load().protected, ApplName: b.ApplName, ApplType: b.ApplType,
-		AccountingToken: b.AccountingToken, Options: b.Options, Broken: c.lost,
+		AccountingToken: b.AccountingToken, Options: b.XOptions, Broken: c.lost,
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,10 @@
 package fap
 
-import "github.com/qmgrd/qmgrd/internal/mqi"
+import (
+	"errors"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
 
 // A client that connects again by itself opens its objects and makes its subscriptions as before, from the descriptors of its
 // first calls: what those calls answered is what it asks for. So replies to subscribe verbs keep the strings of the request.
@@ -14,4 +18,33 @@ func subOptions(o int32) int32 {
 		o &^= mqi.MQSO_ALTER
 	}
 	return o
+}
+
+// errReconnect ends the sockets of clients that are to connect again. They are told nothing: a connection that breaks is what
+// makes them.
+var errReconnect = errors.New("the client is to connect again: the queue manager ends")
+
+// noteReconnect remembers that a conversation asked for automatic reconnection.
+func (k *socket) noteReconnect(options int32) {
+	if options&(mqi.MQCNO_RECONNECT|mqi.MQCNO_RECONNECT_Q_MGR) != 0 {
+		k.again.Store(true)
+	}
+}
+
+// Reconnect breaks the connections of clients that connect again by themselves, and returns their number. Others stay.
+func (s *Server) Reconnect() int {
+	s.mu.Lock()
+	all := make([]*socket, 0, len(s.sockets))
+	for k := range s.sockets {
+		all = append(all, k)
+	}
+	s.mu.Unlock()
+	n := 0
+	for _, k := range all {
+		if k.again.Load() {
+			n++
+			k.cancel(errReconnect)
+		}
+	}
+	return n
 }

@@ -47,6 +47,7 @@ type socket struct {
 
 	out    outbox
 	counts counts
+	again  atomic.Bool // the client connects again by itself
 
 	mu        invariants.Mutex
 	convs     map[uint32]*conv
@@ -167,7 +168,7 @@ func (k *socket) logEnd(err error) {
 	var page ccsidError
 	var r *Refusal
 	switch {
-	case errors.Is(err, errGoodbye), errors.Is(err, context.Canceled), errors.Is(err, errStopped):
+	case errors.Is(err, errGoodbye), errors.Is(err, context.Canceled), errors.Is(err, errStopped), errors.Is(err, errReconnect):
 		ev, amq = log.Debug(), ""
 	case errors.Is(err, io.EOF) && !k.connected.Load():
 		ev, amq = log.Debug(), "" // a port check

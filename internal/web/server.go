@@ -63,6 +63,8 @@ type Options struct {
 	Admins  Admins
 	Status  func() Status
 	Stop    func(store.StopMode)
+	// Reconnect asks that clients which connect again by themselves are sent away when the queue manager ends.
+	Reconnect func()
 	// Commands is the command server; nil where there is none.
 	Commands CommandServer
 	// LoopbackAdmin gives requests over TCP the rights of the manager's own user (--http-insecure).
@@ -313,6 +315,9 @@ func (s *Server) postStop(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusAccepted, map[string]string{"name": s.opt.Name, "status": "stopping"})
 	_ = http.NewResponseController(w).Flush() // the caller may have gone; the stop stands
+	if s.opt.Reconnect != nil && r.URL.Query().Get("reconnect") == "true" {
+		s.opt.Reconnect()
+	}
 	s.opt.Stop(mode)
 	return nil
 }
