@@ -182,7 +182,7 @@ func AppendMessage(dst []byte, h Header, a API, b Body, c Codec, max int) []byte
 	at, size := len(dst), h.Size()
 	h.Flags |= FlagWhole
 	dst = h.Append(dst, 0)
-	dst = Encode(dst, h.Type, a, b, c, size)
+	dst = fill(Encode(dst, h.Type, a, b, c, size), at, max)
 	n := len(dst) - at - size
 	if size+n <= max {
 		binary.BigEndian.PutUint32(dst[at+4:], uint32(size+n))
@@ -190,6 +190,18 @@ func AppendMessage(dst []byte, h Header, a API, b Body, c Codec, max int) []byte
 	}
 	body := append([]byte(nil), dst[at+size:]...)
 	return appendParts(dst[:at], h, body, max)
+}
+
+// fill makes the segment that begins at a whole number of words, where there is room: the Java client reads several segments
+// into one buffer, and looks for the words of a structure where they would be if all of them began at a word.
+func fill(dst []byte, at, max int) []byte {
+	if pad4(len(dst)-at) > max {
+		return dst
+	}
+	for (len(dst)-at)%4 != 0 {
+		dst = append(dst, 0)
+	}
+	return dst
 }
 
 // appendParts splits a body.
@@ -205,7 +217,9 @@ func appendParts(dst []byte, h Header, body []byte, max int) []byte {
 		if len(body) == 0 {
 			h.Flags |= FlagLast
 		}
-		dst = append(h.Append(dst, len(part)), part...)
+		at := len(dst)
+		dst = fill(append(h.Append(dst, len(part)), part...), at, max)
+		binary.BigEndian.PutUint32(dst[at+4:], uint32(len(dst)-at))
 	}
 	return dst
 }
