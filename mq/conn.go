@@ -56,6 +56,7 @@ type Conn struct {
 	verb chan struct{} // holds one token; whoever has it runs a verb, and has what follows
 	*link
 	putBuf  wire.Put // of the put under way
+	getBuf  wire.Get // of the get under way
 	handles []reopener
 	unit    unit
 
@@ -278,7 +279,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 			err = c.goodbye()
 		}
 	}
-	if c.unit == lost && err == nil {
+	if err == nil && (c.unit == lost || c.unit == begun && !c.alive()) {
 		err = fail("MQDISC", c.names.qmgr, BackedOut, nil)
 	}
 	c.finish(errClosed)

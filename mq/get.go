@@ -139,12 +139,12 @@ func (q *Queue) getOnce(ctx context.Context, m *Message, o *GetOptions) error {
 	if q.ahead != nil && o.plain() {
 		return q.getAhead(ctx, m, o)
 	}
-	gmo, md := o.gmo()
-	limit := o.MaxLength
-	if limit <= 0 {
-		limit = q.c.maxMsg
+	b := &q.c.getBuf
+	b.GMO, b.MD = o.gmo()
+	if b.MaxLength = int32(o.MaxLength); b.MaxLength <= 0 {
+		b.MaxLength = int32(q.c.maxMsg)
 	}
-	return q.c.get(ctx, m, q.name, q.h.hobj, &wire.Get{MD: md, GMO: gmo, MaxLength: int32(limit)})
+	return q.c.get(ctx, m, q.name, q.h.hobj, b)
 }
 
 // stays reports a warning by its code with which the message has stayed on its queue.

@@ -18,8 +18,9 @@ import (
 //     which says so once more, or Backout.
 //   - Whether a put outside syncpoint, a commit, or puts with Async before a Flush have done their work is not known:
 //     CallInterrupted.
-//   - What stands in the descriptions of the others holds: a browse goes on from the first message, nondurable subscriptions
-//     miss what is published meanwhile, messages sent ahead and not taken are lost, temporary queues are made anew.
+//
+// Some things begin anew: a browse at the first message, a nondurable subscription with what is published from then on, a
+// temporary queue without messages. Messages sent ahead and not taken are lost, as always when a connection ends.
 //
 // A unit of work that is under way when the queue manager asks clients to end is not given up: the verb says that it is
 // ending, and the connection is made again after the unit.

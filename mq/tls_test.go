@@ -1,12 +1,15 @@
 package mq_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"log"
 	"math/big"
 	"net"
 	"sync/atomic"
@@ -17,30 +20,32 @@ import (
 )
 
 // certificate makes one for "localhost" that signs itself.
-func certificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
-	t.Helper()
+func certificate() (tls.Certificate, *x509.CertPool, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		return tls.Certificate{}, nil, err
 	}
 	x := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"localhost"}, NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, x, x, &key.PublicKey, key)
 	if err != nil {
-		t.Fatal(err)
+		return tls.Certificate{}, nil, err
 	}
 	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
-		t.Fatal(err)
+		return tls.Certificate{}, nil, err
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(leaf)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool, nil
 }
 
 // Over TLS the server's certificate is checked against the name of Addr.
 func TestTLS(t *testing.T) {
-	cert, pool := certificate(t)
+	cert, pool, err := certificate()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var peer atomic.Pointer[[]*x509.Certificate]
 	s, err := startServer(nil, func(l net.Listener) net.Listener {
 		return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, ClientAuth: tls.RequestClientCert,
@@ -83,4 +88,32 @@ func TestTLS(t *testing.T) {
 		!errors.As(err, new(*tls.CertificateVerificationError)) {
 		t.Errorf("unknown authority: %v", err)
 	}
+}
+
+// The authorities that are trusted usually come from a file, and the client's certificate from tls.LoadX509KeyPair.
+func ExampleConnect_tls() {
+	own, authorities, err := certificate()
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := startServer(nil, func(l net.Listener) net.Listener {
+		return tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{own}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: authorities})
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.stop()
+
+	ctx := context.Background()
+	c, err := mq.Connect(ctx, mq.Options{Addr: s.addr, Channel: "SECURE.SVRCONN", TLS: &tls.Config{
+		RootCAs:      authorities,
+		Certificates: []tls.Certificate{own},
+		ServerName:   "localhost", // when Addr is not the name in the server's certificate
+	}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Disconnect(ctx)
+	fmt.Println(c.QueueManager())
+	// Output: QM1
 }
