@@ -7,7 +7,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
-// What a peer costs before it has said who it is: about 100 KiB (fap) for at most firstByteTime plus fap.DefaultHandshake.
+// What a peer costs before it has said who it is: about 130 KiB (fap) for at most firstByteTime plus fap.DefaultHandshake.
 const (
 	// maxEarly bounds such peers, maxEarlyAddr those of one address.
 	maxEarly     = 2048

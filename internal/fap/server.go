@@ -64,7 +64,7 @@ func New(b Backend, o Options) *Server {
 		o.Handshake = DefaultHandshake
 	}
 	if o.Repeats == nil {
-		o.Repeats = obs.NewRepeats(o.Clock)
+		o.Repeats = obs.NewRepeats(func(d time.Duration, f func()) func() bool { return o.Clock.AfterFunc(d, f).Stop })
 	}
 	if o.MaxSockets == 0 {
 		o.MaxSockets = DefaultMaxSockets

@@ -3,8 +3,6 @@ package obs
 import (
 	"sync"
 	"time"
-
-	"github.com/qmgrd/qmgrd/internal/clock"
 )
 
 const (
@@ -18,7 +16,7 @@ const (
 // Repeats keeps a flood of entries of one kind, such as refused connections, from filling the log: of each kind some are
 // written, and then in one entry how many were left out.
 type Repeats struct {
-	clk clock.Clock
+	after func(d time.Duration, f func()) (stop func() bool)
 
 	mu    sync.Mutex
 	kinds map[string]*repeat
@@ -26,12 +24,12 @@ type Repeats struct {
 
 type repeat struct {
 	written, left int
-	timer         clock.Timer
+	stop          func() bool
 }
 
-// NewRepeats makes one; the zero value is not usable.
-func NewRepeats(clk clock.Clock) *Repeats {
-	return &Repeats{clk: clk, kinds: map[string]*repeat{}}
+// NewRepeats makes one; the zero value is not usable. after is a clock's AfterFunc.
+func NewRepeats(after func(d time.Duration, f func()) (stop func() bool)) *Repeats {
+	return &Repeats{after: after, kinds: map[string]*repeat{}}
 }
 
 // Allow reports whether an entry of a kind is to be written. When some were left out, sum is called with their number at the
@@ -46,7 +44,7 @@ func (r *Repeats) Allow(kind string, sum func(left int)) bool {
 	}
 	if k == nil {
 		k = &repeat{}
-		k.timer = r.clk.AfterFunc(repeatEvery, func() { r.end(kind, sum) })
+		k.stop = r.after(repeatEvery, func() { r.end(kind, sum) })
 		r.kinds[kind] = k
 	}
 	if k.written < repeatBurst {
@@ -73,7 +71,7 @@ func (r *Repeats) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for kind, k := range r.kinds {
-		k.timer.Stop()
+		k.stop()
 		delete(r.kinds, kind)
 	}
 }

@@ -4,14 +4,26 @@ import (
 	"fmt"
 	"testing"
 	"time"
-
-	"github.com/qmgrd/qmgrd/internal/clock"
 )
 
 // TestRepeats: of a flood ten entries of each kind a minute are written, and then how many were not.
 func TestRepeats(t *testing.T) {
-	clk := clock.NewFake(time.Unix(1000, 0))
-	r := NewRepeats(clk)
+	var fire []func()
+	r := NewRepeats(func(d time.Duration, f func()) func() bool {
+		if d != repeatEvery {
+			t.Errorf("after %v", d)
+		}
+		i := len(fire)
+		fire = append(fire, f)
+		return func() bool { fire[i] = func() {}; return true }
+	})
+	advance := func() {
+		due := fire
+		fire = nil
+		for _, f := range due {
+			f()
+		}
+	}
 	sums := make(chan int, 8)
 	flood := func(kind string, n int) (written int) {
 		for range n {
@@ -27,7 +39,7 @@ func TestRepeats(t *testing.T) {
 	if n := flood("b", 3); n != 3 {
 		t.Errorf("another kind: %d of 3 written", n)
 	}
-	clk.Advance(repeatEvery)
+	advance()
 	if left := <-sums; left != 1000-repeatBurst {
 		t.Errorf("%d said to be left out", left)
 	}
@@ -35,7 +47,7 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("after a minute %d of 11 written", n)
 	}
 	r.Close()
-	clk.Advance(repeatEvery)
+	advance()
 	select {
 	case left := <-sums:
 		t.Errorf("after Close %d summed up", left)
