@@ -127,7 +127,7 @@ func (c *checker) checkLog() error {
 			g.apply(&ops[i])
 		}
 	}}
-	sc := &scanner{files: files, flag: os.O_RDONLY, visit: rep.visit}
+	sc := &scanner{files: files, flag: os.O_RDONLY, visit: rep.visit, vouched: files.durable()}
 	if err := sc.run(start); err != nil {
 		return c.addErr(files.dir, err)
 	}

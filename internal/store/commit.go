@@ -84,6 +84,7 @@ func (s *logStore) commitBatch(batch []*unit) {
 		s.refuseBatch(batch, before, err)
 		return
 	}
+	s.vouch.say(w.synced)
 	s.syncs.Add(1)
 	s.written.Store(w.written)
 	s.apply(batch, results, ops)

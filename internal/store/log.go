@@ -34,7 +34,8 @@ type logStore struct {
 	largest   atomic.Uint64 // bytes of the largest value in a file of its own, or found at start
 	noReserve atomic.Bool   // the reserve was given up: what is left of it is for what gives room back
 
-	join joiner // committer's goroutine only
+	join  joiner  // committer's goroutine only
+	vouch voucher // committer's goroutine only
 }
 
 // OpenLog opens or creates implementation C.
@@ -139,7 +140,7 @@ func (s *logStore) recover() error {
 			s.delta.cur.apply(&ops[i])
 		}
 	}}
-	sc := &scanner{files: s.files, flag: flag, visit: rep.visit}
+	sc := &scanner{files: s.files, flag: flag, visit: rep.visit, vouched: s.files.durable()}
 	if err := sc.run(start); err != nil {
 		if !errors.Is(err, ErrCorrupt) || !s.opt.AcceptLoss {
 			return err
@@ -296,7 +297,7 @@ func (s *logStore) tidy(sc *scanner, start position) error {
 		return err
 	}
 	s.makeReserve()
-	return nil
+	return s.vouch.open(s.files, s.w.synced)
 }
 
 // remakeStart puts a good header where the log begins, when that was lost and the loss is accepted.
@@ -465,6 +466,7 @@ func (s *logStore) Close(m StopMode, keep func(QID) bool) error {
 	} else if orderly {
 		errs = append(errs, s.cleanEnd(keep))
 	}
+	s.vouch.close()
 	return errors.Join(append(errs, s.files.close(), s.release(orderly))...)
 }
 

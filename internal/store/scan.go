@@ -26,6 +26,8 @@ type scanner struct {
 	// visit takes each good frame; base is the offset of its payload. payload is valid during the call.
 	visit func(f frame, seg *segment, base uint64) error
 
+	vouched uint64 // a log that ends before this LSN is not whole
+
 	pos  position // behind the last good frame
 	segs []*segment
 	// torn describes what lies behind pos when it is not nothing; "" = a clean end.
@@ -146,6 +148,10 @@ func (sc *scanner) judge() error {
 		if err != nil {
 			return err
 		}
+	}
+	if sc.vouched >= sc.pos.lsn {
+		return corrupt(sc.files.segName(max(sc.pos.seg, 1)), fmt.Sprintf("offset %d", sc.pos.off), fmt.Sprintf("frame %d is damaged "+
+			"or missing; %s says that all up to %d was on disk", sc.pos.lsn, sc.files.durableName(), sc.vouched))
 	}
 	return nil
 }
