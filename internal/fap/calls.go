@@ -182,7 +182,11 @@ func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	switch {
 	case err != nil:
 	case now:
+		c.taker = nil
 		err = c.prompt.PutNow(c.ctx, c, a.Hobj, &md, &pmo, b.Data)
+		if pmo.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 && c.flow.put(a.Hobj, c.taker) {
+			c.turn.ahead = &c.flow
+		}
 	default:
 		err = c.conn.Put(c.ctx, a.Hobj, &md, &pmo, b.Data)
 	}
@@ -267,7 +271,7 @@ func (c *conv) sub(m call, a wire.API, b *wire.Sub) error {
 	return c.reply(m.h, api(err, queue), b)
 }
 
-// subscribe keeps the strings of the descriptor for the reply (reconnect.go).
+// subscribe also makes the descriptor one of a reply.
 func (c *conv) subscribe(sd *mqi.SD, hobj int32) (queue, hsub int32, err error) {
 	s, ok := c.conn.(Subscriber)
 	if !ok {
@@ -275,6 +279,7 @@ func (c *conv) subscribe(sd *mqi.SD, hobj int32) (queue, hsub int32, err error) 
 	} else {
 		queue, hsub, err = s.Subscribe(c.ctx, sd, max(hobj, 0))
 	}
+	sd.ObjectString, sd.SubName, sd.SubUserData, sd.SelectionString = "", "", "", ""
 	return queue, hsub, err
 }
 

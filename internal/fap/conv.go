@@ -39,6 +39,9 @@ type conv struct {
 	streams  streams
 	stat     asyncStat
 	held1    heldGet
+	waitsNow int   // gets that wait
+	flow     flow  // of puts that are not answered
+	taker    *conv // who was handed the message of the put in progress
 	turn     *turn // of the goroutine that is the owner
 	mine     turn  // of the conversation's goroutine
 	getReply wire.GetReply
@@ -50,6 +53,8 @@ type conv struct {
 
 	mu             invariants.Mutex
 	owned          bool
+	ready          bool                    // when there is no owner: a get waits
+	caught         chan struct{}           // not nil: closed when that is so
 	kicked         bool                    // a get that waits is to be looked at
 	ended          bool                    // the goroutine wants to clean up
 	held           bool                    // an MQGET waits: later messages wait for its answer
@@ -139,6 +144,11 @@ func (c *conv) release() {
 	c.mu.Lock()
 	hand := c.ended || c.kicked || len(c.in) > 0 && !c.held
 	c.owned = hand
+	c.ready = c.waitsNow > 0
+	if c.ready && !hand && c.caught != nil {
+		close(c.caught)
+		c.caught = nil
+	}
 	c.mu.Unlock()
 	if hand {
 		c.hand <- struct{}{}

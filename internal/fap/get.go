@@ -129,11 +129,12 @@ func (c *conv) resumeGet() error {
 
 // countWait keeps the number of waits that an unshared client is to be told about.
 func (c *conv) countWait(more bool) {
-	if more {
-		c.k.waits.Add(1)
-	} else {
-		c.k.waits.Add(-1)
+	n := 1
+	if !more {
+		n = -1
 	}
+	c.waitsNow += n
+	c.k.waits.Add(int32(n))
 }
 
 // waiting makes the context of a verb that may wait. done returns the reason with which the client ended it, or 0.

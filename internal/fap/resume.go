@@ -252,8 +252,9 @@ func (w *waker) Disown() { w.c.release() }
 
 // Take implements Waker.
 func (w *waker) Take(by any, body []byte, total int, err error) {
-	c := w.c
-	c.visit(by.(*conv), func() error {
+	c, from := w.c, by.(*conv)
+	from.taker = c
+	c.visit(from, func() error {
 		if w.st != nil {
 			return c.handed(w.st, body, total, err)
 		}

@@ -274,6 +274,9 @@ func (k *socket) read() (h wire.Header, body []byte, err error) {
 
 // segment takes the next one out of the read buffer. Before it waits for more, what was written is flushed.
 func (k *socket) segment(max int) (wire.Header, []byte, error) {
+	if k.turn.ahead != nil {
+		k.catchUp()
+	}
 	for {
 		h, body, size, whole, err := wire.CutSegment(k.in.bytes(), max)
 		if err != nil {

@@ -1,10 +1,13 @@
 package fap
 
+import "time"
+
 // turn is what a goroutine that runs conversations has written and not flushed: the answers on its own socket, and the messages
 // for getters on others. It belongs to that goroutine.
 type turn struct {
 	home    *socket
 	touched []*socket
+	ahead   *flow // whose getter the reader has overtaken
 }
 
 // touch notes a socket in whose outbox something was put.
@@ -28,4 +31,71 @@ func (t *turn) flush() {
 		t.touched[i] = nil
 	}
 	t.touched = t.touched[:0]
+}
+
+// Puts that are not answered come faster than any getter's window opens. Rather than laying the messages on the queue, and
+// taking them from there again, which costs several times what handing them over does, the reader waits a moment for a getter
+// that it has overtaken: for flowWait at most, once in so many messages. A wait in vain doubles that number, so that a getter
+// that is slow holds up nobody.
+const (
+	flowEvery = 32
+	flowMost  = 1 << 16
+	flowWait  = 2 * time.Millisecond
+)
+
+// flow is what a conversation has handed to the getter of a queue that it puts on.
+type flow struct {
+	hobj  int32
+	taker *conv
+	n     int // messages since the last wait
+	every int // to let pass before the next
+}
+
+// put notes a put that is not answered. handed is to whom it went, nil: on the queue. It reports whether to wait.
+func (f *flow) put(hobj int32, handed *conv) bool {
+	if handed != nil && (f.hobj != hobj || f.taker != handed) {
+		*f = flow{hobj: hobj, taker: handed, every: flowEvery}
+	}
+	f.n++
+	if handed != nil || f.taker == nil || f.hobj != hobj || f.n < f.every {
+		return false
+	}
+	f.n = 0
+	return true
+}
+
+// waited notes whether a wait was of use.
+func (f *flow) waited(useful bool) {
+	if useful {
+		f.every = flowEvery
+	} else {
+		f.every = min(2*f.every, flowMost)
+	}
+}
+
+// catchUp waits until the getter that was overtaken waits for a message again.
+func (k *socket) catchUp() {
+	f := k.turn.ahead
+	c := f.taker
+	k.turn.ahead = nil
+	k.turn.flush()
+	c.mu.Lock()
+	if !c.owned && c.ready || c.ended {
+		c.mu.Unlock()
+		return
+	}
+	if c.caught == nil {
+		c.caught = make(chan struct{})
+	}
+	caught := c.caught
+	c.mu.Unlock()
+	select {
+	case <-caught:
+		f.waited(true)
+	case <-k.s.opt.Clock.After(flowWait):
+		f.waited(false)
+	case <-c.ctx.Done():
+		f.waited(false)
+	case <-k.ctx.Done():
+	}
 }

@@ -48,7 +48,6 @@ func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) boo
 	seq := q.nextSeq
 	q.nextSeq++
 	q.passed(now, head.putNanos)
-	q.wait.any.rotate()
 	q.mu.Unlock()
 	f := &w.direct
 	*f = found{e: entry{seq: seq}}
@@ -56,29 +55,38 @@ func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) boo
 	return true
 }
 
+// takerTries is how many gets are asked: those whose connection is busy are passed over.
+const takerTries = 4
+
 // takerOf is the get that takes a message of n bytes, whose connection is then the caller's. Under mu.
 func (q *Queue) takerOf(n int) *Waiting {
-	first := q.wait.any.head
-	if first == nil || first.place == nil || first.prev != nil || len(q.wait.msg)+len(q.wait.cor) > 0 ||
-		q.wait.look.head != nil || q.wait.browse.head != nil {
+	if q.wait.any.head == nil || len(q.wait.msg)+len(q.wait.cor) > 0 || q.wait.look.head != nil || q.wait.browse.head != nil {
 		return nil
 	}
-	w, cfg := first.place, q.cfg.Load()
+	cfg := q.cfg.Load()
 	switch {
 	case q.dead, q.damaged, cfg.putInhibited, cfg.getInhibited, cfg.streamQ != "", q.depthLocked() >= cfg.maxDepth,
 		cfg.watch.trigger != mqi.MQTT_NONE, cfg.watch.evHigh, cfg.watch.evLow, cfg.watch.service != 0:
 		return nil // what follows from a put or a get needs its place
-	case w.g.inWork(false), w.g.tooSmall(n), w.g.match.logical != nil:
-		return nil
 	}
-	if !w.waker.Own() {
-		return nil
+	tries := takerTries
+	for x := q.wait.any.head; x != nil && tries > 0; x = x.next {
+		tries--
+		w := x.place
+		if w == nil || w.g.inWork(false) || w.g.tooSmall(n) {
+			return nil // it is this one's turn, and it gets its message from the queue
+		}
+		if !w.waker.Own() {
+			continue
+		}
+		if w.c.begin("MQGET", "") != nil {
+			w.waker.Disown()
+			continue
+		}
+		q.wait.any.toEnd(x)
+		return w
 	}
-	if w.c.begin("MQGET", "") != nil {
-		w.waker.Disown()
-		return nil
-	}
-	return w
+	return nil
 }
 
 // passed counts a message that was put and got at once. Under mu.
@@ -95,14 +103,17 @@ func (q *Queue) passed(now time.Time, putNanos int64) {
 	q.stats.get(now, putNanos)
 }
 
-// rotate lets the others have their turn before the first one.
-func (l *waitList) rotate() {
-	w := l.head
+// toEnd lets the others have their turn before this one.
+func (l *waitList) toEnd(w *waiter) {
 	if w == l.tail {
 		return
 	}
-	l.head = w.next
-	l.head.prev = nil
+	if w.prev != nil {
+		w.prev.next = w.next
+	} else {
+		l.head = w.next
+	}
+	w.next.prev = w.prev
 	w.prev, w.next = l.tail, nil
 	l.tail.next = w
 	l.tail = w
