@@ -46,7 +46,8 @@ type Conn struct {
 	opt  ConnectOptions
 	born time.Time
 
-	verb   invariants.Turn // held by the verb in progress
+	verb   invariants.Turn  // held by the verb in progress
+	look   invariants.Mutex // a leaf; held while somebody tries whether a verb is in progress
 	broken chan struct{}
 	chlEnd atomic.Bool // the client's channel is being stopped
 	once   sync.Once
@@ -119,9 +120,27 @@ func (c *Conn) Done() <-chan struct{} { return c.broken }
 // EndReason is why a connection is broken; to be asked when Done is closed.
 func (c *Conn) EndReason() mqi.RC { return c.end }
 
+// takeTurn tries again when it is certain that nobody only looks.
+func (c *Conn) takeTurn() bool {
+	c.look.Lock()
+	defer c.look.Unlock()
+	return c.verb.TryLock()
+}
+
+// inVerb reports whether a verb is in progress, without being taken for one itself.
+func (c *Conn) inVerb() bool {
+	c.look.Lock()
+	defer c.look.Unlock()
+	if !c.verb.TryLock() {
+		return true
+	}
+	c.verb.Unlock()
+	return false
+}
+
 // begin starts a verb; the caller must call c.verb.Unlock when err is nil.
 func (c *Conn) begin(op, object string) error {
-	if !c.verb.TryLock() {
+	if !c.verb.TryLock() && !c.takeTurn() {
 		select {
 		case <-c.broken:
 			return mqi.E(op, object, c.end)

@@ -252,3 +252,61 @@ func TestDistributionListSyncpoint(t *testing.T) {
 	wantRC(t, r.c.Commit(bg), 0)
 	wantCC(t, r.c.Close(bg, h, 0), mqi.CCWarning, mqi.MQRC_INCOMPLETE_GROUP)
 }
+
+// The queues of a list are closed with their connection, however it ends, and a list that is used while others look on is no race.
+func TestDistributionListEnds(t *testing.T) {
+	for _, end := range []func(*Conn){func(c *Conn) { wantRC(t, c.Disconnect(bg), 0) }, (*Conn).Break} {
+		r := newListRig(t)
+		c := r.connect()
+		od := listOf("A", "B", "A")
+		h, err := c.Open(bg, &od, mqi.MQOO_OUTPUT)
+		wantRC(t, err, 0)
+		looked := make(chan int)
+		go func() {
+			n := 0
+			for range 50 {
+				n += len(r.m.handleRows("A")) + len(r.m.connHandleRows())
+			}
+			looked <- n
+		}()
+		for range 50 {
+			md, pmo := mqi.DefaultMD(), putOptions(0)
+			wantRC(t, c.Put(bg, h, &md, &pmo, nil), 0)
+		}
+		if n := <-looked; n != 50*(2+3) {
+			t.Errorf("%d rows were shown", n)
+		}
+		end(c)
+		if _, out := r.m.lookup(ClassQueue, "A").Queue.opens(); out != 0 {
+			t.Errorf("%d handles are left", out)
+		}
+		if n := r.depth("A"); n != 100 {
+			t.Errorf("%d messages on A", n)
+		}
+	}
+}
+
+// Each destination counts in the statistics of its queue, triggers, and confirms arrival by itself.
+func TestDistributionListCauses(t *testing.T) {
+	r := newListRig(t)
+	r.define("QLOCAL", "REPLY")
+	od := listOf("A", "B", "R")
+	md, pmo := mqi.DefaultMD(), putOptions(0)
+	md.Report, md.ReplyToQ = mqi.MQRO_COA, "REPLY"
+	wantRC(t, r.c.Put1(bg, &od, &md, &pmo, []byte("x")), 0)
+	seen := map[mqi.ID]bool{}
+	reply := r.openQ(r.c, "REPLY", inOut)
+	for range 2 { // not for the remote one: that is for its own queue manager
+		_, rep := r.get(r.c, reply, 0)
+		seen[rep.CorrelID] = true
+	}
+	for _, q := range []string{"A", "B"} {
+		_, got := r.get(r.c, r.openQ(r.c, q, inOut), 0)
+		if !seen[got.MsgID] {
+			t.Errorf("no report of arrival on %s", q)
+		}
+	}
+	if n := r.depth("REPLY"); n != 0 {
+		t.Errorf("%d reports too many", n)
+	}
+}

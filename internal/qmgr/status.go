@@ -165,14 +165,10 @@ func (h *handle) inputWord() string {
 
 // state is ACTIVE while a verb of the handle's connection is in progress.
 func (h *handle) state() string {
-	if h.conn.verb.TryLock() {
-		h.conn.verb.Unlock()
-		if h.conn.waiting() {
-			return "ACTIVE"
-		}
-		return "INACTIVE"
+	if h.conn.inVerb() || h.conn.waiting() {
+		return "ACTIVE"
 	}
-	return "ACTIVE"
+	return "INACTIVE"
 }
 
 // connRows are the rows of DISPLAY CONN TYPE(CONN).

@@ -122,3 +122,28 @@ func TestDynamicNames(t *testing.T) {
 		}
 	}
 }
+
+// Who looks at the handles (DISPLAY QSTATUS TYPE(HANDLE), DISPLAY CONN) is not in the way of their verbs: none is refused with 2219.
+func TestLookingOnRefusesNoVerb(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				r.m.handleRows("Q")
+				r.m.connHandleRows()
+			}
+		}
+	}()
+	defer func() { close(stop); <-stopped }()
+	for range 20_000 {
+		_, _, err := tryGet(r.c, h, 0)
+		wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+	}
+}
