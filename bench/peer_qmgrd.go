@@ -16,7 +16,10 @@ import (
 
 // qmgrdPeer is this project's queue manager over the client protocol. Durable messages are persistent; they are got one by
 // one outside syncpoint, so that each get, too, is answered after its sync. Nonpersistent messages are read ahead.
-type qmgrdPeer struct{ proc }
+type qmgrdPeer struct {
+	proc
+	data string // directory of the last Start
+}
 
 const (
 	qmgrdAddr = "127.0.0.1:24414"
@@ -28,6 +31,8 @@ const (
 var (
 	qmgrdBin   = flag.String("qmgrd", "../bin/qmgrd", "the qmgrd program")
 	qmgrdFlags = flag.String("qmgrd-flags", "", "further flags of qmgrd start")
+
+	qmgrdRetain = flag.String("qmgrd-retain", "durable", "retained publications of W7: durable, or memory (they end with the queue manager)")
 )
 
 // qmgrdQueues are those that the workloads use.
@@ -37,18 +42,20 @@ func newQmgrd() Peer { return &qmgrdPeer{} }
 
 func (p *qmgrdPeer) Name() string { return "qmgrd" }
 
+// runIn runs one of the programs on the queue managers of a directory.
+func runIn(dir, stdin string, argv ...string) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.Stdin = append(os.Environ(), "QMGRD_DATA="+dir), strings.NewReader(stdin)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, out)
+	}
+	return nil
+}
+
 // Prepare creates the queue manager with its channel and queues.
 func (p *qmgrdPeer) Prepare(dir string) error {
-	env := append(os.Environ(), "QMGRD_DATA="+dir)
-	run := func(stdin string, argv ...string) error {
-		cmd := exec.Command(argv[0], argv[1:]...)
-		cmd.Env, cmd.Stdin = env, strings.NewReader(stdin)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("%s: %w\n%s", strings.Join(argv, " "), err, out)
-		}
-		return nil
-	}
+	run := func(stdin string, argv ...string) error { return runIn(dir, stdin, argv...) }
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -76,6 +83,7 @@ func (p *qmgrdPeer) Start(dir string) error {
 			return err
 		}
 	}
+	p.data = dir
 	argv := append([]string{*qmgrdBin, "start", qmgrdName, "--listen", qmgrdAddr}, strings.Fields(*qmgrdFlags)...)
 	return p.run(dir, qmgrdAddr, []string{"QMGRD_DATA=" + dir}, argv...)
 }
@@ -89,12 +97,13 @@ func (p *qmgrdPeer) Connect() (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &qmgrdConn{c: c, out: map[string]*mq.Queue{}, topics: map[string]*mq.Topic{}}, nil
+	return &qmgrdConn{c: c, dir: p.data, out: map[string]*mq.Queue{}, topics: map[string]*mq.Topic{}}, nil
 }
 
 // qmgrdConn puts on one connection, and has another for each consumer: verbs of one connection run in turn.
 type qmgrdConn struct {
 	c       *mq.Conn
+	dir     string // of the queue manager
 	in      []*mq.Conn
 	out     map[string]*mq.Queue
 	topics  map[string]*mq.Topic
@@ -193,7 +202,7 @@ func (c *qmgrdConn) loop(q *mq.Queue, fn func(*mq.Message)) error {
 
 func (c *qmgrdConn) Publish(topic string, body []byte, retain bool) error {
 	if retain {
-		return errUnsupported // W7: the client has no call to clear a tree yet
+		return c.retain(topic, body)
 	}
 	t := c.topics[topic]
 	if t == nil {
@@ -204,6 +213,26 @@ func (c *qmgrdConn) Publish(topic string, body []byte, retain bool) error {
 		c.topics[topic] = t
 	}
 	return t.Publish(bg, qmgrdMessage(body, false), mq.PubOptions{PutOptions: mq.PutOptions{Async: true}})
+}
+
+// retain publishes without opening the topic: there are a million. Persistent, in units of work, unless -qmgrd-retain=memory.
+func (c *qmgrdConn) retain(topic string, body []byte) error {
+	durable := *qmgrdRetain == "durable"
+	err := c.c.Publish(bg, topic, qmgrdMessage(body, durable),
+		mq.PubOptions{Retain: true, PutOptions: mq.PutOptions{Async: true, Syncpoint: durable}})
+	if err != nil || !durable {
+		return err
+	}
+	if c.pending++; c.pending < unit {
+		return nil
+	}
+	c.pending = 0
+	return c.c.Commit(bg)
+}
+
+// Clear is the operator's CLEAR TOPICSTR of the whole tree of W7.
+func (c *qmgrdConn) Clear() error {
+	return runIn(c.dir, "CLEAR TOPICSTR('a/#') CLRTYPE(RETAINED)\n", filepath.Join(filepath.Dir(*qmgrdBin), "runmqsc"), qmgrdName)
 }
 
 func (c *qmgrdConn) Subscribe(filter string, fn func(string, []byte)) error {

@@ -292,25 +292,30 @@ func (c *Conn) put(ctx context.Context, object string, hobj int32, m *Message, o
 
 // Put1 puts one message without opening the queue first (MQPUT1).
 func (c *Conn) Put1(ctx context.Context, queue string, m *Message, o PutOptions) error {
-	if err := c.lock(ctx, "MQPUT1", queue); err != nil {
+	od := mqi.DefaultOD()
+	od.Version, od.ObjectName = 4, queue
+	return c.putOne(ctx, &od, queue, m, &o)
+}
+
+// putOne is MQPUT1 to what od names.
+func (c *Conn) putOne(ctx context.Context, od *mqi.OD, name string, m *Message, o *PutOptions) error {
+	if err := c.lock(ctx, "MQPUT1", name); err != nil {
 		return err
 	}
 	defer c.unlock()
-	if err := c.beginPut(ctx, "MQPUT1", queue, m, &o); err != nil {
+	if err := c.beginPut(ctx, "MQPUT1", name, m, o); err != nil {
 		return err
 	}
-	err := c.put1(ctx, queue, m, &o)
-	for c.again(ctx, "MQPUT1", queue, false, &err) {
-		err = c.put1(ctx, queue, m, &o)
+	err := c.put1(ctx, od, name, m, o)
+	for c.again(ctx, "MQPUT1", name, false, &err) {
+		err = c.put1(ctx, od, name, m, o)
 	}
 	return err
 }
 
 // put1 sends an MQPUT1. With the token.
-func (c *Conn) put1(ctx context.Context, queue string, m *Message, o *PutOptions) error {
-	od := mqi.DefaultOD()
-	od.Version, od.ObjectName = 4, queue
-	b := &wire.Put1{OD: od, Put: wire.Put{PMO: o.pmo(), Data: m.Body}}
+func (c *Conn) put1(ctx context.Context, od *mqi.OD, queue string, m *Message, o *PutOptions) error {
+	b := &wire.Put1{OD: *od, Put: wire.Put{PMO: o.pmo(), Data: m.Body}}
 	m.md(&b.MD)
 	if err := m.withProperties(&b.Put); err != nil {
 		return fail("MQPUT1", queue, reasonOf(err), err)

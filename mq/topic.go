@@ -49,6 +49,16 @@ func (t *Topic) Publish(ctx context.Context, m *Message, o PubOptions) error {
 	return t.q.Put(ctx, m, o.PutOptions)
 }
 
+// Publish publishes one message to a topic string without opening it first (MQPUT1).
+func (c *Conn) Publish(ctx context.Context, topic string, m *Message, o PubOptions) error {
+	od := mqi.DefaultOD()
+	od.Version, od.ObjectType, od.ObjectString = 4, mqi.MQOT_TOPIC, topic
+	if o.Retain {
+		o.Flags |= mqi.MQPMO_RETAIN
+	}
+	return c.putOne(ctx, &od, topic, m, &o.PutOptions)
+}
+
 // Close closes the topic.
 func (t *Topic) Close(ctx context.Context) error { return t.q.closeAs(ctx, t, &t.q.h, mqi.MQCO_NONE) }
 

@@ -206,3 +206,50 @@ func BenchmarkPublishBesideUnused(b *testing.B) {
 	}
 	rate("ns/after")
 }
+
+// A new subscription that 10,000 of 1,000,000 (with -short 100,000) retained publications fit, persistent ones; an operation
+// is the MQSUB, with the end of the subscription.
+func BenchmarkSubscribeRetained(b *testing.B) {
+	st, err := store.Open(store.Options{Dir: b.TempDir(), FS: vfs.OS()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := benchManager(b, st)
+	defer benchStop(b, m, store.Immediate)
+	c := benchConn(b, m)
+	n := 1_000_000
+	if testing.Short() {
+		n = 100_000
+	}
+	for i := range n {
+		md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+		md.Persistence = mqi.MQPER_PERSISTENT
+		pmo.Options = mqi.MQPMO_RETAIN | mqi.MQPMO_SYNCPOINT
+		if err := c.Put1(bg, topicOD(fmt.Sprintf("a/%d/%d", i/(n/10_000), i%(n/10_000))), &md, &pmo, make([]byte, 16)); err != nil {
+			b.Fatal(err)
+		}
+		if i%1000 == 999 {
+			if err := c.Commit(bg); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ResetTimer()
+	for range b.N {
+		q, s, err := c.Subscribe(bg, subSD("a/+/3", create|managed), 0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if got := c.handles[q].queue.depth(); got != 10_000 {
+			b.Fatalf("%d came", got)
+		}
+		if err := c.Close(bg, s, 0); err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Close(bg, q, 0); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
