@@ -55,7 +55,6 @@ func TestInstanceLimits(t *testing.T) {
 // Peers that have not connected are bounded, all of them and those of one address; who has connected or gone makes room.
 func TestEarly(t *testing.T) {
 	var e early
-	e.init()
 	addr := func(host byte, port int) net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, host), Port: port} }
 	for i := range maxEarlyAddr {
 		if err := e.enter(addr(1, i)); err != nil {

@@ -14,14 +14,12 @@ const (
 	maxEarlyAddr = 1000
 )
 
-// early counts the peers that have not connected yet.
+// early counts the peers that have not connected yet. The zero value is ready.
 type early struct {
 	mu   invariants.Mutex
 	open map[string]string // remote address → its host
 	by   map[string]int    // by host
 }
-
-func (e *early) init() { e.open, e.by = map[string]string{}, map[string]int{} }
 
 // enter counts a peer, or says why there are enough of its kind.
 func (e *early) enter(a net.Addr) error {
@@ -29,6 +27,9 @@ func (e *early) enter(a net.Addr) error {
 	host := hostOf(addr)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.open == nil {
+		e.open, e.by = map[string]string{}, map[string]int{}
+	}
 	switch {
 	case len(e.open) >= maxEarly:
 		return fmt.Errorf("%d peers have not connected yet, which is the maximum", maxEarly)
