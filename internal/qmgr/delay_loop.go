@@ -3,10 +3,10 @@ package qmgr
 import (
 	"container/heap"
 	"context"
-	"sync"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/store"
@@ -31,7 +31,7 @@ type delayed struct {
 
 // delays are the messages on the staging queue, the next due first: 24 bytes of memory each.
 type delays struct {
-	mu   sync.Mutex
+	mu   invariants.Mutex
 	heap delayHeap
 	wake chan struct{} // holds a token when the next due may be another
 	told map[string]bool

@@ -3,9 +3,9 @@ package qmgr
 import (
 	"context"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/store"
@@ -105,7 +105,7 @@ type preparedWork struct {
 
 // xaState is the transaction branches of a queue manager.
 type xaState struct {
-	mu       sync.Mutex
+	mu       invariants.Mutex
 	branches map[XID]*branch
 	last     uint64 // transaction number
 }
