@@ -177,6 +177,7 @@ func (c *Conn) gotten(ctx context.Context, m *Message, object string, s *segment
 	if err != nil {
 		return c.garbled(ctx, "MQGET", object, err)
 	}
+	m.Body = m.Body[:min(len(m.Body), int(c.getBuf.MaxLength))] // behind a truncated one there may be padding
 	if err := codes(a, "MQGET", object); err != nil || ok {
 		return err
 	}

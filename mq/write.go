@@ -42,9 +42,7 @@ func (l *link) send(t wire.Type, req uint32, hobj int32, b wire.Body) error {
 func (l *link) sendH(h wire.Header, a wire.API, b wire.Body) error {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
-	if err := l.add(h, a, b); err != nil {
-		return err
-	}
+	l.out.b = wire.AppendMessage(l.out.b, h, a, b, codec, l.size)
 	return l.out.flush(l.nc)
 }
 
@@ -54,9 +52,7 @@ func (l *link) sendPut(hobj int32, p *wire.Put, now bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !l.addPut(hobj, p) {
-		if err := l.add(l.header(wire.MQPUT, l.req), wire.API{Hobj: hobj}, p); err != nil {
-			return err
-		}
+		w.b = wire.AppendMessage(w.b, l.header(wire.MQPUT, l.req), wire.API{Hobj: hobj}, p, codec, l.size)
 	}
 	if now {
 		return w.flush(l.nc)
@@ -112,32 +108,9 @@ func (l *link) headerSize() int {
 func (l *link) sendGathered(t wire.Type, b wire.Body) error {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
-	if err := l.add(l.header(t, l.req), wire.API{}, b); err != nil {
-		return err
-	}
+	l.out.b = wire.AppendMessage(l.out.b, l.header(t, l.req), wire.API{}, b, codec, l.size)
 	return l.gather()
 }
-
-// add appends a message to what is to be written, in as many segments as it needs. With the writer's lock.
-func (l *link) add(h wire.Header, a wire.API, b wire.Body) error {
-	w := &l.out
-	at := len(w.b)
-	h.Flags |= wire.FlagWhole
-	w.b = h.Append(w.b, 0)
-	w.b = wire.Encode(w.b, h.Type, a, b, codec, h.Size())
-	if n := len(w.b) - at; n <= l.size {
-		binary.BigEndian.PutUint32(w.b[at+4:], uint32(n))
-		return nil
-	}
-	body := append([]byte(nil), w.b[at+h.Size():]...)
-	w.b = w.b[:at]
-	h.Flags &^= wire.FlagWhole
-	return wire.WriteMessage((*appender)(&w.b), h, body, l.size)
-}
-
-type appender []byte
-
-func (a *appender) Write(p []byte) (int, error) { *a = append(*a, p...); return len(p), nil }
 
 // flush writes what was gathered. With the lock.
 func (w *writer) flush(nc net.Conn) error {

@@ -91,7 +91,8 @@ func (c *conv) notifyNow(h wire.Header, body []byte) (bool, error) {
 	}
 	err = c.k.notify(n)
 	s.Reply, s.Part = true, &wire.SPINotifyOut{}
-	return true, c.reply(h, api(err, a.Hobj), s)
+	h.Type, h.Flags = h.Type.Reply(), 0 // not by reply, which belongs to the conversation's owner
+	return true, c.k.write(h, api(err, a.Hobj), s)
 }
 
 // notify wakes the waiting get of another conversation, which must be of the same client: same address and user.
