@@ -188,12 +188,18 @@ func (c *Conn) connect(ctx context.Context, o *Options) error {
 	if appl == "" {
 		appl = filepath.Base(os.Args[0])
 	}
-	r, err := c.roundTrip(ctx, "MQCONN", o.QueueManager, wire.MQCONN, 0, &wire.Conn{QMgr: o.QueueManager, ApplName: appl,
-		ApplType: mqi.MQAT_UNIX, Version: 2})
+	b := &wire.Conn{QMgr: o.QueueManager, ApplName: appl, ApplType: mqi.MQAT_UNIX, Version: 2}
+	if o.Reconnect != nil { // so that a queue manager that ends can send its clients away
+		b.XOptions = mqi.MQCNO_RECONNECT
+	}
+	r, err := c.roundTrip(ctx, "MQCONN", o.QueueManager, wire.MQCONN, 0, b)
 	if err != nil {
 		return err
 	}
-	b := r.body.(*wire.Conn)
+	b, ok := r.body.(*wire.Conn)
+	if !ok {
+		return fail("MQCONN", o.QueueManager, unexpected, nil)
+	}
 	c.names.qmgr = b.QMgr
 	copy(c.names.id[:], b.ConnTag[:])
 	return nil

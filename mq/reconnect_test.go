@@ -70,7 +70,9 @@ func TestReconnect(t *testing.T) {
 	if n.Load() != 2 {
 		t.Errorf("connected again %d times", n.Load())
 	}
-	s.cut()
+	if sent := s.srv.Reconnect(); sent != 2 {
+		t.Errorf("the queue manager sent %d clients away", sent)
+	}
 	if got := take(t, dyn, mq.GetOptions{}); got != "" {
 		t.Errorf("a new temporary queue gave %q", got)
 	}
