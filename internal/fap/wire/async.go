@@ -192,7 +192,7 @@ func AppendAsync(dst []byte, h Header, a *Async, c Codec, max int) []byte {
 		if n == len(data) {
 			dst[at+h.flagsAt()] |= FlagLast
 		}
-		dst = fill(append(dst, data[:n]...), at, max)
+		dst = h.fill(append(dst, data[:n]...), at, max)
 		binary.BigEndian.PutUint32(dst[at+4:], uint32(len(dst)-at))
 		data = data[n:]
 		a.Segment++

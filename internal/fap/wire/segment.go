@@ -182,7 +182,7 @@ func AppendMessage(dst []byte, h Header, a API, b Body, c Codec, max int) []byte
 	at, size := len(dst), h.Size()
 	h.Flags |= FlagWhole
 	dst = h.Append(dst, 0)
-	dst = fill(Encode(dst, h.Type, a, b, c, size), at, max)
+	dst = h.fill(Encode(dst, h.Type, a, b, c, size), at, max)
 	n := len(dst) - at - size
 	if size+n <= max {
 		binary.BigEndian.PutUint32(dst[at+4:], uint32(size+n))
@@ -192,10 +192,11 @@ func AppendMessage(dst []byte, h Header, a API, b Body, c Codec, max int) []byte
 	return appendParts(dst[:at], h, body, max)
 }
 
-// fill makes the segment that begins at a whole number of words, where there is room: the Java client reads several segments
-// into one buffer, and looks for the words of a structure where they would be if all of them began at a word.
-func fill(dst []byte, at, max int) []byte {
-	if pad4(len(dst)-at) > max {
+// fill makes a segment of a shared socket, which begins at at, a whole number of words, where there is room: the Java client
+// reads several segments into one buffer, and looks for the words of a structure where they would be if all of them began at
+// a word. On a socket of its own each answer comes alone, and the client takes all of the last segment for data.
+func (h *Header) fill(dst []byte, at, max int) []byte {
+	if h.Magic != TSHM || pad4(len(dst)-at) > max {
 		return dst
 	}
 	for (len(dst)-at)%4 != 0 {
@@ -218,7 +219,7 @@ func appendParts(dst []byte, h Header, body []byte, max int) []byte {
 			h.Flags |= FlagLast
 		}
 		at := len(dst)
-		dst = fill(append(h.Append(dst, len(part)), part...), at, max)
+		dst = h.fill(append(h.Append(dst, len(part)), part...), at, max)
 		binary.BigEndian.PutUint32(dst[at+4:], uint32(len(dst)-at))
 	}
 	return dst

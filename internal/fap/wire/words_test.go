@@ -30,3 +30,16 @@ func TestSegmentsAreWords(t *testing.T) {
 		}
 	}
 }
+
+// The Java client takes the rest of the last segment for data of the message when its socket is not shared.
+func TestUnsharedSegmentsAreExact(t *testing.T) {
+	codec, _ := (&Header{Order: Big, CCSID: 819}).Codec()
+	h := Header{Magic: TSH, Type: MQGET + 16, Order: Big, CCSID: 819, Encoding: 273}
+	whole := len(AppendMessage(nil, h, API{}, &GetReply{}, codec, DefaultTransmission))
+	for n := range 9 {
+		out := AppendMessage(nil, h, API{}, &GetReply{Data: make([]byte, n)}, codec, DefaultTransmission)
+		if size := int(binary.BigEndian.Uint32(out[4:])); size != whole+n || len(out) != size {
+			t.Errorf("%d bytes of data in a segment of %d bytes, want %d", n, size, whole+n)
+		}
+	}
+}
