@@ -24,16 +24,14 @@ func (c *conv) serveNow(m call) (served bool, err error) {
 	if m.h.Type == wire.MQPUT && c.prompt == nil {
 		return false, nil
 	}
+	if m.h.Type == wire.MQPUT {
+		return c.putNow(m)
+	}
 	a, b, err := decode(m.h, m.body)
 	if err != nil {
 		return true, c.badStructure(m, err)
 	}
 	switch b := b.(type) {
-	case *wire.Put:
-		if !c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO) {
-			return false, nil
-		}
-		return true, c.put(m, a, b, true)
 	case *wire.Get:
 		return c.get(m, a, b)
 	case *wire.Request:
@@ -175,29 +173,51 @@ func (c *conv) tooLong(op string, n int) error {
 	return nil
 }
 
+// putNow serves MQPUT in the reader.
+func (c *conv) putNow(m call) (served bool, err error) {
+	codec, ok := m.h.Codec()
+	if !ok {
+		return true, c.badStructure(m, ccsidError(m.h.CCSID))
+	}
+	if c.puts == nil {
+		c.puts = &wire.PutDecoder{}
+	}
+	a, b, err := c.puts.Decode(m.body, codec)
+	switch {
+	case err != nil:
+		return true, c.badStructure(m, err)
+	case !c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO):
+		return false, nil
+	}
+	err = c.put(m, a, b, true)
+	b.Data = nil
+	return true, err
+}
+
 // put serves MQPUT. With now it need not wait, and the data are the read buffer's.
 func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
-	md, pmo := b.MD, b.PMO
+	md, pmo := &b.MD, &b.PMO
+	options, mdVersion, pmoVersion, room := pmo.Options, md.Version, pmo.Version, len(pmo.ResponseRecords)
 	err := c.tooLong("MQPUT", len(b.Data))
 	switch {
 	case err != nil:
 	case now:
 		c.taker = nil
-		err = c.prompt.PutNow(c.ctx, c, a.Hobj, &md, &pmo, b.Data)
-		if pmo.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 && c.flow.put(a.Hobj, c.taker) {
+		err = c.prompt.PutNow(c.ctx, c, a.Hobj, md, pmo, b.Data)
+		if options&mqi.MQPMO_ASYNC_RESPONSE != 0 && c.flow.put(a.Hobj, c.taker) {
 			c.turn.ahead = &c.flow
 		}
 	default:
-		err = c.conn.Put(c.ctx, a.Hobj, &md, &pmo, b.Data)
+		err = c.conn.Put(c.ctx, a.Hobj, md, pmo, b.Data)
 	}
-	pmo.ResponseRecords = roomFor(len(b.PMO.ResponseRecords), pmo.ResponseRecords)
+	pmo.ResponseRecords = roomFor(room, pmo.ResponseRecords)
 	defer c.runWoken()
-	if b.PMO.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
+	if options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
 		c.stat.count(err, "", pmo.ResolvedQName, pmo.ResolvedQMgrName)
 		return nil // no answer: the client does not wait for one
 	}
-	md.Version, pmo.Version = b.MD.Version, b.PMO.Version
-	return c.reply(m.h, api(err, a.Hobj), &wire.PutReply{MD: md, PMO: pmo})
+	md.Version, pmo.Version = mdVersion, pmoVersion
+	return c.reply(m.h, api(err, a.Hobj), &wire.PutReply{MD: *md, PMO: *pmo})
 }
 
 // runWoken sends the messages that a verb has made available, when its own answer is on its way.
@@ -271,7 +291,7 @@ func (c *conv) sub(m call, a wire.API, b *wire.Sub) error {
 	return c.reply(m.h, api(err, queue), b)
 }
 
-// subscribe also makes the descriptor one of a reply.
+// subscribe keeps the strings of the descriptor for the reply (reconnect.go).
 func (c *conv) subscribe(sd *mqi.SD, hobj int32) (queue, hsub int32, err error) {
 	s, ok := c.conn.(Subscriber)
 	if !ok {
@@ -279,7 +299,6 @@ func (c *conv) subscribe(sd *mqi.SD, hobj int32) (queue, hsub int32, err error) 
 	} else {
 		queue, hsub, err = s.Subscribe(c.ctx, sd, max(hobj, 0))
 	}
-	sd.ObjectString, sd.SubName, sd.SubUserData, sd.SelectionString = "", "", "", ""
 	return queue, hsub, err
 }
 

@@ -39,8 +39,9 @@ type conv struct {
 	streams  streams
 	stat     asyncStat
 	held1    heldGet
-	waitsNow int   // gets that wait
-	flow     flow  // of puts that are not answered
+	waitsNow int  // gets that wait
+	flow     flow // of puts that are not answered
+	puts     *wire.PutDecoder
 	taker    *conv // who was handed the message of the put in progress
 	turn     *turn // of the goroutine that is the owner
 	mine     turn  // of the conversation's goroutine

@@ -157,10 +157,11 @@ func (a *Async) encode(e *Encoder) {
 		e.raw(a.Token[:])
 		e.u16(a.Status)
 		at := len(e.b) - 2 // status, length and name fill up to a multiple of 4 together
-		name := e.tx.Append(nil, a.Resolved)
-		name = name[:min(len(name), 255)]
-		e.u8(byte(len(name)))
-		e.raw(name)
+		e.u8(0)
+		n := len(e.b)
+		e.b = e.tx.Append(e.b, a.Resolved)
+		e.b = e.b[:min(len(e.b), n+255)]
+		e.b[n-1] = byte(len(e.b) - n)
 		e.pad(at)
 		md := a.MD
 		md.Version = 2
@@ -186,7 +187,9 @@ func AppendAsync(dst []byte, h Header, a *Async, c Codec, max int) []byte {
 		}
 		dst = h.Append(dst, 0)
 		head := len(dst)
-		dst = Encode(dst, AsyncMsg, API{}, a, c, 0)
+		e := Encoder{b: dst, o: c.Order.order(), tx: c.Text}
+		a.encode(&e)
+		dst = e.b
 		n := min(max-(len(dst)-at), len(data))
 		c.Order.order().PutUint32(dst[head+lengthAt:], uint32(n))
 		if n == len(data) {

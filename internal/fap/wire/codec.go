@@ -43,6 +43,9 @@ type Decoder struct {
 	tx  Text
 	in  string // the structure being read, for errors
 	err error
+
+	kept *kept // of a PutDecoder
+	nth  int   // character fields read
 }
 
 // NewDecoder reads b by the codec. Byte slices that it returns are parts of b.
@@ -104,7 +107,19 @@ func (d *Decoder) i64() int64 {
 	return 0
 }
 
-func (d *Decoder) str(n int) string { return d.tx.field(d.take(n)) }
+func (d *Decoder) str(n int) string {
+	p := d.take(n)
+	if d.kept == nil || d.nth == len(d.kept) {
+		return d.tx.field(p)
+	}
+	f := &d.kept[d.nth]
+	d.nth++
+	if string(f.raw) != string(p) || f.raw == nil {
+		f.raw = append(f.raw[:0], p...)
+		f.text = d.tx.field(p)
+	}
+	return f.text
+}
 
 // id reads an eye-catcher in ASCII or EBCDIC.
 func (d *Decoder) id(want string) {
