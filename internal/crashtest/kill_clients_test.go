@@ -15,7 +15,9 @@ import (
 
 const (
 	killQueues = 4
-	subQueue   = "K.SUB" // of a subscription to everything that is published
+	subQueue   = "K.SUB"   // of a subscription to everything that is published
+	subQueue2  = "K.SUB.2" // of another one: it has what the first one has
+	subTopics  = 3
 )
 
 func killQueue(n int) string { return fmt.Sprint("K.", n) }
@@ -141,30 +143,54 @@ func (w *worker) publisher(ctx context.Context) error {
 			}
 			continue
 		}
-		topic := fmt.Sprint("k/", w.rnd.IntN(3))
-		t, err := w.c.OpenTopic(ctx, topic)
-		if err != nil {
-			return err
-		}
-		m, id := w.message()
-		u := &lunit{state: unitCommitting}
-		w.l.sending(subQueue, id, u)
-		w.l.mu.Lock()
-		w.l.tries[topic] = id
-		w.l.mu.Unlock()
-		if err := t.Publish(ctx, m, mq.PubOptions{Retain: true}); err != nil {
-			return err
-		}
-		w.l.to(u, unitDone)
-		w.l.mu.Lock()
-		delete(w.l.tries, topic)
-		w.l.retains[topic] = id
-		w.l.pubs++
-		w.l.mu.Unlock()
-		if err := t.Close(ctx); err != nil {
+		if err := w.publications(ctx, 1+w.rnd.IntN(3)); err != nil {
 			return err
 		}
 	}
+}
+
+// publications publishes to so many topics: one outside syncpoint, more as a unit of work.
+func (w *worker) publications(ctx context.Context, n int) error {
+	u := &lunit{}
+	o := mq.PubOptions{Retain: true}
+	if o.Syncpoint = n > 1; !o.Syncpoint {
+		u.state = unitCommitting
+	}
+	tries := map[string]string{}
+	for _, k := range w.rnd.Perm(subTopics)[:n] {
+		topic := fmt.Sprint("k/", k)
+		m, id := w.message()
+		w.l.sending(subQueue, id, u)
+		tries[topic] = id
+		w.l.mu.Lock()
+		w.l.tries[topic] = id
+		w.l.mu.Unlock()
+		t, err := w.c.OpenTopic(ctx, topic)
+		if err == nil {
+			err = t.Publish(ctx, m, o)
+		}
+		if err == nil {
+			err = t.Close(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if o.Syncpoint {
+		w.l.to(u, unitCommitting)
+		if err := w.c.Commit(ctx); err != nil {
+			return err
+		}
+	}
+	w.l.to(u, unitDone)
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	for topic, id := range tries {
+		delete(w.l.tries, topic)
+		w.l.retains[topic] = id
+		w.l.pubs++
+	}
+	return nil
 }
 
 func (l *ledger) thing(name string, t thing) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -80,7 +81,9 @@ func (r *killRun) create() {
 	for i := range killQueues {
 		fmt.Fprintf(&b, "DEFINE QLOCAL(%s) MAXDEPTH(999999)\n", killQueue(i))
 	}
-	fmt.Fprintf(&b, "DEFINE QLOCAL(%s) MAXDEPTH(999999)\nDEFINE SUB(ALL) TOPICSTR('k/#') DEST(%s)\n", subQueue, subQueue)
+	for i, q := range []string{subQueue, subQueue2} {
+		fmt.Fprintf(&b, "DEFINE QLOCAL(%s) MAXDEPTH(999999)\nDEFINE SUB(ALL%d) TOPICSTR('k/#') DEST(%s)\n", q, i, q)
+	}
 	fmt.Fprintf(&b, "DEFINE CHANNEL(%s) CHLTYPE(SVRCONN) MCAUSER('%s')\nALTER QMGR CHLAUTH(DISABLED) CONNAUTH(' ')\n", killChannel, me())
 	b.WriteString("REFRESH SECURITY TYPE(CONNAUTH)\n")
 	out, err := r.k.script(bg, b.String())
@@ -212,6 +215,13 @@ func (r *killRun) verify() {
 		}
 		found[q] = bodies
 	}
+	twin, err := readQueue(ctx, c, subQueue2, drain)
+	if err != nil {
+		r.t.Fatalf("loop %d: %v", r.loop, err)
+	}
+	if !slices.EqualFunc(twin, found[subQueue], bytes.Equal) {
+		r.l.wrong("%d publications are on %s, %d on %s, or in another order", len(twin), subQueue2, len(found[subQueue]), subQueue)
+	}
 	r.l.settle(found)
 	r.l.settleRetained(r.retained(ctx, c))
 	r.l.settleThings("queue ", r.shown(ctx, "DISPLAY QLOCAL(D.*) DESCR\n", "QUEUE"))
@@ -251,7 +261,7 @@ func readQueue(ctx context.Context, c *mq.Conn, name string, drain bool) (out []
 func (r *killRun) retained(ctx context.Context, c *mq.Conn) map[string]string {
 	r.t.Helper()
 	out := map[string]string{}
-	for i := range 3 {
+	for i := range subTopics {
 		topic := fmt.Sprint("k/", i)
 		s, err := c.Subscribe(ctx, mq.SubOptions{Topic: topic})
 		must(r.t, err)

@@ -55,6 +55,12 @@ type psSub struct {
 	msgs        []*psMsg
 }
 
+// psPub is an open handle for output.
+type psPub struct {
+	topic string
+	h     Handle
+}
+
 type psModel struct {
 	*psRig
 	rt       *rapid.T
@@ -63,6 +69,7 @@ type psModel struct {
 	pending  map[string]psRetained // retained publications of the open unit of work
 	unit     []psLate              // the same, in order, for subscriptions that are made before the commit
 	used     map[string]time.Time  // topic → when it was last used by a publication
+	pubs     []psPub               // open handles for output
 	n        int
 }
 
@@ -84,7 +91,9 @@ func (m *psModel) forget() {
 
 func (m *psModel) step() {
 	rt := m.rt
-	switch op := rapid.IntRange(0, 23).Draw(rt, "op"); {
+	switch op := rapid.IntRange(0, 26).Draw(rt, "op"); {
+	case op > 23:
+		m.publisher()
 	case op < 10:
 		m.publish()
 	case op < 13:
@@ -159,6 +168,22 @@ func (m *psModel) publish() {
 	case retain:
 		m.retained[topic] = kept
 	}
+}
+
+// publisher opens a topic for output, or closes one.
+func (m *psModel) publisher() {
+	if n := len(m.pubs); n > 0 && (n == 4 || rapid.Bool().Draw(m.rt, "close")) {
+		i := rapid.IntRange(0, n-1).Draw(m.rt, "publisher")
+		p := m.pubs[i]
+		wantRC(m.rt, m.c.Close(bg, p.h, 0), 0)
+		m.pubs = append(m.pubs[:i], m.pubs[i+1:]...)
+		m.used[p.topic] = m.clk.Now()
+		return
+	}
+	topic := rapid.SampledFrom(psTopics).Draw(m.rt, "topic")
+	h, err := m.c.Open(bg, topicOD(topic), mqi.MQOO_OUTPUT)
+	wantRC(m.rt, err, 0)
+	m.pubs = append(m.pubs, psPub{topic, h})
 }
 
 func (m *psModel) endUnit(commit bool) {
@@ -290,7 +315,7 @@ func (m *psModel) drain() {
 func (m *psModel) again(mode store.StopMode) {
 	m.restart(mode)
 	m.pending, m.unit = map[string]psRetained{}, nil
-	m.used = map[string]time.Time{}
+	m.used, m.pubs = map[string]time.Time{}, nil
 	for t, r := range m.retained {
 		if !r.pers {
 			delete(m.retained, t)
@@ -326,6 +351,9 @@ func (m *psModel) compare() {
 		if !strings.ContainsAny(s.filter, "#+") {
 			need[s.filter] = true
 		}
+	}
+	for _, p := range m.pubs {
+		need[p.topic] = true
 	}
 	for _, t := range psTopics {
 		_, has := m.retained[t]
@@ -380,7 +408,7 @@ func runPubsubHistory(t *testing.T, rt *rapid.T, dir string, steps int) {
 	m.used = map[string]time.Time{}
 	m.compare()
 	for _, topic := range psTopics {
-		if len(m.subs) == 0 && len(m.retained) == 0 && r.m.topics.tree.Has(topic) {
+		if len(m.subs) == 0 && len(m.retained) == 0 && len(m.pubs) == 0 && r.m.topics.tree.Has(topic) {
 			rt.Fatalf("%s is still there", topic)
 		}
 	}
