@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,14 +21,57 @@ type Def struct {
 	Kind   attr.Kind
 	Name   string
 	Schema *attr.Schema
-	Vals   []string // by place in Schema.Attrs; canonical text
+	own    []ownVal // what differs from the table's defaults, by place
 	extra  string   // what the kind keeps beside its attributes (subExtra)
+}
+
+// ownVal is the value of one attribute: canonical text. A manager has thousands of objects with a dozen of them each, of
+// nearly a hundred attributes.
+type ownVal struct {
+	at   int // in Schema.Attrs
+	text string
+}
+
+// val returns the value of the attribute at a place in Schema.Attrs.
+func (d *Def) val(i int) string {
+	for j := range d.own {
+		if at := d.own[j].at; at == i {
+			return d.own[j].text
+		} else if at > i {
+			break
+		}
+	}
+	return d.Schema.Attrs[i].Default
+}
+
+// setVal changes it. Only before the Def is stored in an Object.
+func (d *Def) setVal(i int, text string) {
+	j := 0
+	for j < len(d.own) && d.own[j].at < i {
+		j++
+	}
+	there := j < len(d.own) && d.own[j].at == i
+	switch {
+	case there:
+		d.own[j].text = text
+	case text != d.Schema.Attrs[i].Default:
+		d.own = slices.Insert(d.own, j, ownVal{i, text})
+	}
+}
+
+// vals returns all values by place.
+func (d *Def) vals() []string {
+	out := make([]string, len(d.Schema.Attrs))
+	for i := range out {
+		out[i] = d.val(i)
+	}
+	return out
 }
 
 // Get returns an attribute's canonical text, "" when the kind has no such attribute.
 func (d *Def) Get(keyword string) string {
 	if i, ok := d.Schema.Index(keyword); ok {
-		return d.Vals[i]
+		return d.val(i)
 	}
 	return ""
 }
@@ -44,13 +88,16 @@ func (d *Def) Int(keyword string) int64 {
 // Yes reports whether a flag is set.
 func (d *Def) Yes(keyword string) bool { return d.Get(keyword) == "YES" }
 
+// ownRoom is how many values differ from the table's, as a rule.
+const ownRoom = 8
+
 // newDef makes a definition with the table's defaults.
 func newDef(kind attr.Kind, name string) (*Def, error) {
 	s, ok := attr.SchemaOf(kind)
 	if !ok {
 		return nil, fmt.Errorf("qmgr: no attribute table for %s", kind)
 	}
-	d := &Def{Kind: kind, Name: name, Schema: s, Vals: s.Defaults()}
+	d := &Def{Kind: kind, Name: name, Schema: s, own: make([]ownVal, 0, ownRoom)}
 	d.fix()
 	return d, nil
 }
@@ -59,7 +106,8 @@ func newDef(kind attr.Kind, name string) (*Def, error) {
 func (d *Def) fix() {
 	if i := d.Schema.NameIndex(); i >= 0 {
 		// The name of a record is a key whose first part is what is shown.
-		d.Vals[i], _, _ = strings.Cut(d.Name, keySep)
+		shown, _, _ := strings.Cut(d.Name, keySep)
+		d.setVal(i, shown)
 	}
 	switch {
 	case isQueue(d.Kind):
@@ -74,14 +122,14 @@ func (d *Def) fix() {
 // clone returns a copy that may be changed until it is stored.
 func (d *Def) clone() *Def {
 	c := *d
-	c.Vals = append([]string(nil), d.Vals...)
+	c.own = slices.Clone(d.own)
 	return &c
 }
 
 // set changes an attribute; unknown keywords are ignored. Only before the Def is stored in an Object.
 func (d *Def) set(keyword, val string) {
 	if i, ok := d.Schema.Index(keyword); ok {
-		d.Vals[i] = val
+		d.setVal(i, val)
 	}
 }
 
@@ -139,11 +187,11 @@ func (d *Def) encode(id store.QID) []byte {
 	b = binary.AppendUvarint(b, uint64(id))
 	for i := range d.Schema.Attrs {
 		a := &d.Schema.Attrs[i]
-		if d.Vals[i] == a.Default || a.Positional {
+		if d.val(i) == a.Default || a.Positional {
 			continue
 		}
 		b = appendText(b, a.Name)
-		b = appendText(b, d.Vals[i])
+		b = appendText(b, d.val(i))
 	}
 	if d.extra != "" {
 		b = appendText(b, extraKey)

@@ -237,7 +237,7 @@ func (d *displayed) value(o *Object, def *Def, i int) string {
 		if def.Schema.Attrs[i].Name == "DISTYPE" {
 			return "DEFINED"
 		}
-		return def.Vals[i]
+		return def.val(i)
 	}
 	return d.x.m.value(o, def, i)
 }
@@ -245,7 +245,7 @@ func (d *displayed) value(o *Object, def *Def, i int) string {
 // value is what DISPLAY shows for an attribute: as stored, or as it is at this moment.
 func (m *Manager) value(o *Object, d *Def, i int) string {
 	a := &d.Schema.Attrs[i]
-	v := d.Vals[i]
+	v := d.val(i)
 	if a.Hidden {
 		if v != "" {
 			return hiddenText

@@ -120,7 +120,7 @@ func (x *exec) rowsOf(objs []*Object, keep func(*Def) bool, q request, applies f
 		for i := range d.Schema.Attrs {
 			a := &d.Schema.Attrs[i]
 			if a.Display == attr.Yes && (a.Positional || q.wants(a.Name)) && applies(d, a.Name) {
-				r.Items = append(r.Items, attr.Item{Key: a.Name, Val: d.Vals[i], Attr: a})
+				r.Items = append(r.Items, attr.Item{Key: a.Name, Val: d.val(i), Attr: a})
 			}
 		}
 		rows = append(rows, r)
@@ -137,5 +137,5 @@ func (x *exec) whereHolds(d *Def) bool {
 		return true
 	}
 	i, ok := d.Schema.Index(f.Key)
-	return ok && filterMatches(f, &d.Schema.Attrs[i], d.Vals[i])
+	return ok && filterMatches(f, &d.Schema.Attrs[i], d.val(i))
 }

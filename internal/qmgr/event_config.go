@@ -105,7 +105,7 @@ func defParams(d *Def, nameID int32) []mqi.CFParam {
 		if a.ID == 0 || a.Hidden || a.Positional || a.ZOS || a.Define == attr.Option || a.Alter == attr.Option {
 			continue
 		}
-		if p, ok := attrParam(a, d.Vals[i]); ok {
+		if p, ok := attrParam(a, d.val(i)); ok {
 			out = append(out, p)
 		}
 	}

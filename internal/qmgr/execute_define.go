@@ -181,7 +181,7 @@ func (x *exec) baseDef() (*Def, *attr.Reply) {
 	src := o.Def()
 	for i := range d.Schema.Attrs {
 		if a := &d.Schema.Attrs[i]; a.Define == attr.Yes && !a.Positional {
-			d.Vals[i] = src.Vals[i]
+			d.setVal(i, src.val(i))
 		}
 	}
 	if !isLike && c.Kind == "TOPIC" {

@@ -124,7 +124,7 @@ func (m *Manager) dynamicDef(model *Def, name, deftype string) (*Def, error) {
 	for i := range model.Schema.Attrs {
 		a := &model.Schema.Attrs[i]
 		if a.Define == attr.Yes && !a.Positional {
-			d.set(a.Name, model.Vals[i])
+			d.set(a.Name, model.val(i))
 		}
 	}
 	d.set("DEFTYPE", deftype)

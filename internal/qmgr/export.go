@@ -163,17 +163,17 @@ func (e *exporter) items(d, base *Def) []attr.Item {
 	need := requiredOf(d.Kind)
 	for i := range d.Schema.Attrs {
 		a := &d.Schema.Attrs[i]
-		same := base != nil && base.Vals[i] == d.Vals[i] || base == nil && (a.ZOS || notInAll[a.Name]) && d.Vals[i] == a.Default
-		if a.Positional || same && !(need[a.Name] && d.Vals[i] != "") {
+		same := base != nil && base.val(i) == d.val(i) || base == nil && (a.ZOS || notInAll[a.Name]) && d.val(i) == a.Default
+		if a.Positional || same && !(need[a.Name] && d.val(i) != "") {
 			continue
 		}
 		if a.Hidden {
-			if d.Vals[i] != "" {
+			if d.val(i) != "" {
 				e.secret(d, a.Name)
 			}
 			continue
 		}
-		out = append(out, attr.Item{Key: a.Name, Val: d.Vals[i], Attr: a})
+		out = append(out, attr.Item{Key: a.Name, Val: d.val(i), Attr: a})
 	}
 	return out
 }
@@ -281,7 +281,7 @@ func (e *exporter) base(d *Def) *Def {
 		if o := e.m.lookup(classOf(d.Kind), t); o != nil && o.Def().Kind == d.Kind {
 			for i := range base.Schema.Attrs {
 				if a := &base.Schema.Attrs[i]; a.Define == attr.Yes && !a.Positional {
-					base.Vals[i] = o.Def().Vals[i]
+					base.setVal(i, o.Def().val(i))
 				}
 			}
 		}
@@ -295,7 +295,7 @@ func (e *exporter) base(d *Def) *Def {
 // sameDefinition compares what can be defined.
 func sameDefinition(a, b *Def) bool {
 	for i := range a.Schema.Attrs {
-		if a.Schema.Attrs[i].Define == attr.Yes && a.Vals[i] != b.Vals[i] {
+		if a.Schema.Attrs[i].Define == attr.Yes && a.val(i) != b.val(i) {
 			return false
 		}
 	}
@@ -331,10 +331,10 @@ func (e *exporter) chlauth() {
 		var items []attr.Item
 		for i := range d.Schema.Attrs {
 			a := &d.Schema.Attrs[i]
-			if a.Positional || a.Define != attr.Yes || !chlauthApplies(d, a.Name) || a.Name != "TYPE" && d.Vals[i] == "" {
+			if a.Positional || a.Define != attr.Yes || !chlauthApplies(d, a.Name) || a.Name != "TYPE" && d.val(i) == "" {
 				continue
 			}
-			items = append(items, attr.Item{Key: a.Name, Val: d.Vals[i], Attr: a})
+			items = append(items, attr.Item{Key: a.Name, Val: d.val(i), Attr: a})
 		}
 		items = append(items, e.word(d, "ACTION", "REPLACE"))
 		e.write("CHLAUTH", d.Get("CHLAUTH"), items, mqsc.FormatOptions{Verb: "SET"})

@@ -141,6 +141,9 @@ func (q *Queue) attach(h *handle) (first bool, rc mqi.RC) {
 	if h.output {
 		q.out++
 	}
+	if q.handles == nil {
+		q.handles = map[*handle]struct{}{}
+	}
 	q.handles[h] = struct{}{}
 	return h.input && q.in == 1, 0
 }

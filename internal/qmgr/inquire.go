@@ -137,7 +137,7 @@ func (q *inquiry) value(sel int32) (*attr.Attr, string, bool) {
 	}
 	for i := range q.def.Schema.Attrs {
 		if a := &q.def.Schema.Attrs[i]; a.ID == sel && a.PCF != "" && (a.Display == attr.Yes || a.Define == attr.Yes) {
-			return a, q.def.Vals[i], true
+			return a, q.def.val(i), true
 		}
 	}
 	return nil, "", false

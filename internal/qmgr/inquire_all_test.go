@@ -101,12 +101,12 @@ func inquireShown(t *testing.T, c *Conn, h Handle, d *Def) {
 		switch {
 		case len(ints) == 1:
 			noLimit := a.Name == "CAPEXPRY" || a.Name == "MAXFSIZE" // their words NOLIMIT and DEFAULT are −1
-			if want := intValue(a, d.Vals[i]); ints[0] != want || want == mqi.MQIAV_NOT_APPLICABLE && !noLimit {
-				t.Errorf("%s %s(%s): %d", d.Kind, a.Name, d.Vals[i], ints[0])
+			if want := intValue(a, d.val(i)); ints[0] != want || want == mqi.MQIAV_NOT_APPLICABLE && !noLimit {
+				t.Errorf("%s %s(%s): %d", d.Kind, a.Name, d.val(i), ints[0])
 			}
 		default:
-			if got := strings.TrimRight(string(chars), " "); !strings.Contains(d.Vals[i], attr.ListSep) && got != strings.TrimRight(d.Vals[i], " ") {
-				t.Errorf("%s %s(%s): %q", d.Kind, a.Name, d.Vals[i], got)
+			if got := strings.TrimRight(string(chars), " "); !strings.Contains(d.val(i), attr.ListSep) && got != strings.TrimRight(d.val(i), " ") {
+				t.Errorf("%s %s(%s): %q", d.Kind, a.Name, d.val(i), got)
 			}
 		}
 	}

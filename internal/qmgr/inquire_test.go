@@ -75,7 +75,7 @@ func TestSet(t *testing.T) {
 		mqi.MQIA_TRIGGER_TYPE}, []int32{1, 1, mqi.MQTT_DEPTH}, data), 0)
 	d := r.m.lookup(ClassQueue, "Q").Def()
 	if d.Get("GET") != "DISABLED" || !d.Yes("TRIGGER") || d.Get("TRIGDATA") != "trigger data" || d.Get("TRIGTYPE") != "DEPTH" {
-		t.Errorf("%v", d.Vals)
+		t.Errorf("%v", d.vals())
 	}
 	_, _, err := tryGet(r.c, q, 0)
 	wantRC(t, err, mqi.MQRC_GET_INHIBITED)

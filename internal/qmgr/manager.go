@@ -73,6 +73,7 @@ type Manager struct {
 	topicStrs map[string]*Object // TOPICSTR → the one topic object that has it; '' is not in it
 
 	nextQID atomic.Uint32
+	cfgs    cfgShare
 	self    atomic.Pointer[Object] // the queue manager's own object, once it was asked for
 	noQmgr  *Def                   // stands in for the QMGR definition while there is none
 

@@ -190,7 +190,7 @@ func TestOtherObjects(t *testing.T) {
 		{cmd: "DEFINE QLOCAL(HQ) USAGE(XMITQ)", show: "DISPLAY PUBSUB TYPE(PARENT)", want: "QMNAME(HQ) TYPE(PARENT) STATUS(INACTIVE)"},
 	})
 	for _, o := range r.m.list("*", ClassAuthinfo) {
-		if strings.Contains(strings.Join(o.Def().Vals, " "), "secret") {
+		if strings.Contains(strings.Join(o.Def().vals(), " "), "secret") {
 			t.Fatal("a password is kept in clear")
 		}
 	}

@@ -88,7 +88,7 @@ func (r *objRig) fill(d *Def) {
 			continue
 		}
 		if v := notDefault(a); v != "" {
-			d.Vals[i] = v
+			d.setVal(i, v)
 		}
 	}
 }
@@ -116,12 +116,12 @@ func TestExportRoundTrip(t *testing.T) {
 		r.fill(d)
 		for key, v := range must {
 			if i, ok := d.Schema.Index(key); ok && d.Schema.Attrs[i].Define == attr.Yes {
-				d.Vals[i] = v
+				d.setVal(i, v)
 			}
 		}
 		var items []attr.Item
 		for i := range d.Schema.Attrs {
-			items = append(items, attr.Item{Key: d.Schema.Attrs[i].Name, Val: d.Vals[i], Attr: &d.Schema.Attrs[i]})
+			items = append(items, attr.Item{Key: d.Schema.Attrs[i].Name, Val: d.val(i), Attr: &d.Schema.Attrs[i]})
 		}
 		if err := mqsc.FormatDefine(&script, k, d.Name, items, mqsc.FormatOptions{}); err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestExportRoundTrip(t *testing.T) {
 	var items []attr.Item
 	for i := range qm.Schema.Attrs {
 		if a := &qm.Schema.Attrs[i]; a.Alter == attr.Yes && !a.Hidden {
-			items = append(items, attr.Item{Key: a.Name, Val: qm.Vals[i], Attr: a})
+			items = append(items, attr.Item{Key: a.Name, Val: qm.val(i), Attr: a})
 		}
 	}
 	if err := mqsc.FormatDefine(&script, "QMGR", "", items, mqsc.FormatOptions{Verb: "ALTER"}); err != nil {

@@ -75,9 +75,8 @@ type deadMsg struct {
 const expireBatch = 256
 
 func newQueue(m *Manager, o *Object, qid store.QID) *Queue {
-	q := &Queue{m: m, obj: o, qid: qid, nextSeq: 1, handles: map[*handle]struct{}{}}
-	q.wait.init()
-	q.cfg.Store(parseQueueCfg(o.Def()))
+	q := &Queue{m: m, obj: o, qid: qid, nextSeq: 1}
+	q.cfg.Store(m.cfgs.of(o.Def()))
 	m.ev.noteInitQ(q.cfg.Load())
 	return q
 }
@@ -343,7 +342,7 @@ func (q *Queue) uncommitted() bool {
 
 // defChanged takes over a new definition. Waiting gets end when the queue is now GET(DISABLED).
 func (q *Queue) defChanged(d *Def) {
-	cfg := parseQueueCfg(d)
+	cfg := q.m.cfgs.of(d)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.cfg.Store(cfg)

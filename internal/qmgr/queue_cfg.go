@@ -3,6 +3,7 @@ package qmgr
 import (
 	"math"
 	"strconv"
+	"sync"
 )
 
 // queueCfg are the attributes of a local queue that verbs ask for, parsed once per definition.
@@ -46,6 +47,30 @@ func parseQueueCfg(d *Def) *queueCfg {
 		capExpiry:    capTenths(d),
 		watch:        parseWatchCfg(d),
 	}
+}
+
+// cfgShare keeps one queueCfg for all queues with the same attributes, which most of thousands have.
+type cfgShare struct {
+	mu   sync.Mutex
+	seen map[queueCfg]*queueCfg
+}
+
+const mostCfgs = 256
+
+func (s *cfgShare) of(d *Def) *queueCfg {
+	cfg := parseQueueCfg(d)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if same := s.seen[*cfg]; same != nil {
+		return same
+	}
+	if s.seen == nil {
+		s.seen = map[queueCfg]*queueCfg{}
+	}
+	if len(s.seen) < mostCfgs {
+		s.seen[*cfg] = cfg
+	}
+	return cfg
 }
 
 // numAttr reads a number that is never negative; anything else (a word, no such attribute) is alt.

@@ -49,16 +49,12 @@ type waiters struct {
 	by                *Conn // whose verb makes messages available now, and collects those it wakes
 }
 
-func (s *waiters) init() {
-	s.msg, s.cor = map[uint32]*waitList{}, map[uint32]*waitList{}
-}
-
 func (s *waiters) add(w *waiter) {
 	switch w.kind {
 	case waitMsg:
-		w.key, w.list = w.match.mid, keyed(s.msg, w.match.mid)
+		w.key, w.list = w.match.mid, keyed(&s.msg, w.match.mid)
 	case waitCor:
-		w.key, w.list = w.match.cid, keyed(s.cor, w.match.cid)
+		w.key, w.list = w.match.cid, keyed(&s.cor, w.match.cid)
 	case waitLook:
 		w.list = &s.look
 	case waitBrowse:
@@ -76,11 +72,14 @@ func (s *waiters) add(w *waiter) {
 	s.n++
 }
 
-func keyed(m map[uint32]*waitList, k uint32) *waitList {
-	l := m[k]
+func keyed(m *map[uint32]*waitList, k uint32) *waitList {
+	l := (*m)[k]
 	if l == nil {
 		l = &waitList{}
-		m[k] = l
+		if *m == nil { // most queues never have such a waiter
+			*m = map[uint32]*waitList{}
+		}
+		(*m)[k] = l
 	}
 	return l
 }
