@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
@@ -33,6 +34,12 @@ func (m *Manager) clientHost() ClientHost {
 func (m *Manager) ChannelStopped(name string) bool {
 	o := m.lookup(ClassChannel, name)
 	return o != nil && o.stopped.Load()
+}
+
+// channelRuns reports whether clients use a channel.
+func (m *Manager) channelRuns(name string) bool {
+	h := m.clientHost()
+	return h != nil && slices.ContainsFunc(h.Instances(), func(i ChannelInstance) bool { return i.Channel == name })
 }
 
 // serverConn finds the channel of START or STOP CHANNEL when it is one for clients; the other types are channelCommand's.

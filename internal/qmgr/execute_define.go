@@ -365,6 +365,10 @@ func (x *exec) checkDelete(u *unit, o *Object) *attr.Reply {
 		return x.checkDeleteTopic(o)
 	case ClassSub:
 		return x.checkDeleteSub(u, o)
+	case ClassChannel:
+		if x.m.channelRuns(o.Name) {
+			return failed(mqi.MQRCCF_CHANNEL_IN_USE, msgChannelInUse, o.Name)
+		}
 	case ClassListener, ClassService:
 		if r := o.run.Load(); r != nil && r.active() {
 			return failed(mqi.MQRCCF_OBJECT_IN_USE, msgInUse, o.Name)

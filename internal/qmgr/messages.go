@@ -37,6 +37,7 @@ const (
 	msgNoTopicStatus    = "AMQ8755I"
 	msgNoSubStatus      = "AMQ8761I"
 	msgNoAuthrec        = "AMQ8867E" // profile
+	msgChannelInUse     = "AMQ9514E" // channel
 	msgChannelIdle      = "AMQ9533W" // channel
 	msgUnknownEntity    = "AMQ8871E" // principal or group
 	msgChlauthExists    = "AMQ8879E"
