@@ -269,7 +269,7 @@ func TestDynamicOwner(t *testing.T) {
 		t.Error("no record of the maker")
 	}
 	r.m.lookup(ClassQueue, od.ObjectName).made.Store(nil) // as a restart leaves it
-	h, err = r.joes().Open(bg, openType(mqi.MQOT_Q, od.ObjectName), mqi.MQOO_OUTPUT|mqi.MQOO_BROWSE|mqi.MQOO_SET)
+	_, err = r.joes().Open(bg, openType(mqi.MQOT_Q, od.ObjectName), mqi.MQOO_OUTPUT|mqi.MQOO_BROWSE|mqi.MQOO_SET)
 	wantRC(t, err, 0)
 	h, err = r.c.Open(bg, openType(mqi.MQOT_Q, od.ObjectName), mqi.MQOO_INPUT_SHARED)
 	wantRC(t, err, 0)

@@ -31,8 +31,6 @@ type Message struct {
 	Priority       int32          `json:"priority"`
 	Expiry         int32          `json:"expiry"`
 	Format         string         `json:"format"`
-	Encoding       int32          `json:"encoding"`
-	CodedCharSetID int32          `json:"codedCharSetId"`
 	MessageType    int32          `json:"messageType"`
 	ReplyToQueue   string         `json:"replyToQueue"`
 	ReplyToQmgr    string         `json:"replyToQmgr"`
@@ -40,6 +38,8 @@ type Message struct {
 	PutDate        string         `json:"putDate"`
 	PutTime        string         `json:"putTime"`
 	BackoutCount   int32          `json:"backoutCount"`
+	Encoding       int32          `json:"encoding"`
+	CodedCharSetID int32          `json:"codedCharSetId"`
 	Properties     map[string]any `json:"properties"`
 	Body           *string        `json:"body,omitempty"`
 	BodyBase64     []byte         `json:"bodyBase64,omitempty"`
