@@ -7,7 +7,10 @@
 //     Options.Handshake.
 //   - Verbs of one conversation run one after the other, in the order in which they came; conversations of one socket do
 //     not wait for each other.
+//   - A conversation has one owner at most, who alone touches its state (conv.go). Others may kick it.
+//   - Writing waits for no peer (outbox.go), and whoever waits for anything has flushed what it wrote (turn.go).
 //
 // What never happens here: layouts of bytes (package wire), decisions about queues or users (the Backend).
-// Start at Serve (server.go), then socket.go, handshake.go, conv.go; gets that stream are in stream.go.
+// Start at Serve (server.go), then socket.go, handshake.go, conv.go; gets that wait are in get.go and resume.go, those that stream
+// in stream.go.
 package fap

@@ -57,6 +57,9 @@ func (f *flow) put(hobj int32, handed *conv) bool {
 		*f = flow{hobj: hobj, taker: handed, every: flowEvery}
 	}
 	f.n++
+	if handed != nil {
+		f.every = max(flowEvery, f.every/2) // it has caught up by itself
+	}
 	if handed != nil || f.taker == nil || f.hobj != hobj || f.n < f.every {
 		return false
 	}
