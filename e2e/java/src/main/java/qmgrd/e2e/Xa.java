@@ -62,6 +62,7 @@ public final class Xa {
         c.check("errors", x::errors);
         c.check("lost", x::lost);
         c.check("otherconnection", x::otherConnection);
+        c.check("waiting", x::waiting);
         if (named) {
             c.check("prepare", x::prepare);
             c.check("recover", x::recover);
@@ -313,6 +314,38 @@ public final class Xa {
             b.resource.commit(all[0], false);
         }
         seen("by another");
+    }
+
+    /** A message that a receive of the branch waits for belongs to it. */
+    private void waiting() throws Exception {
+        for (int mode : new int[] {DeliveryMode.NON_PERSISTENT, DeliveryMode.PERSISTENT}) {
+            try (App a = new App()) {
+                Xid x = new Branch("waiting");
+                a.resource.start(x, XAResource.TMNOFLAGS);
+                Thread later = new Thread(() -> {
+                    try {
+                        Thread.sleep(400);
+                        outside((s, q) -> {
+                            MessageProducer p = s.createProducer(q);
+                            p.setDeliveryMode(mode);
+                            p.send(s.createTextMessage("awaited"));
+                        });
+                    } catch (Exception e) {
+                        e.printStackTrace(System.out);
+                    }
+                });
+                later.start();
+                try (MessageConsumer c = a.session.createConsumer(a.queue)) {
+                    text("awaited", c.receive(10_000));
+                }
+                later.join();
+                a.resource.end(x, XAResource.TMSUCCESS);
+                same(XAResource.XA_OK, a.resource.prepare(x));
+                seen();
+                a.resource.rollback(x);
+            }
+            seen("awaited");
+        }
     }
 
     /** Leaves three units prepared. */
