@@ -129,17 +129,6 @@ func (c *conv) seize() {
 	}
 }
 
-// own makes the caller the owner if there is none.
-func (c *conv) own() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.owned {
-		return false
-	}
-	c.owned = true
-	return true
-}
-
 // release ends the ownership, or hands it to the goroutine when there is something to do.
 func (c *conv) release() {
 	c.mu.Lock()
