@@ -72,6 +72,8 @@ public final class Consumers {
         c.check("retained", m::retained);
         c.check("durable", m::durable);
         c.check("nolocal", m::noLocal);
+        c.check("shared", m::shared);
+        c.check("shareddurable", m::sharedDurable);
         c.check("twotransactions", m::twoTransactions);
         c.exit();
     }

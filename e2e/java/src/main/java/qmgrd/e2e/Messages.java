@@ -39,11 +39,13 @@ public final class Messages {
     private final Admin admin;
     private final JmsConnectionFactory factory;
     private final String queue;
+    private final String channel;
 
     private Messages(Target t) throws Exception {
         admin = new Admin(t);
         factory = t.factory();
         queue = t.queue;
+        channel = t.channel;
     }
 
     public static void main(String[] args) throws Exception {
@@ -377,6 +379,7 @@ public final class Messages {
 
     /** As long as the product lets a message be, less its header of JMS. */
     private void huge() throws Exception {
+        admin.mqsc("ALTER CHANNEL(" + channel + ") CHLTYPE(SVRCONN) MAXMSGL(104857600)");
         byte[] data = new byte[HUGE];
         for (int i = 0; i < data.length; i += 997) {
             data[i] = (byte) (i * 31 + i / 4096);

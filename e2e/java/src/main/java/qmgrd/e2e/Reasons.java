@@ -193,7 +193,7 @@ public final class Reasons {
                 reason(CMQC.MQRC_DATA_LENGTH_ERROR, () -> q.put(bytes(50_001), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
             });
         } finally {
-            admin.mqsc("ALTER " + c + "(104857600)");
+            admin.mqsc("ALTER " + c + "(4194304)");
         }
     }
 
