@@ -63,6 +63,7 @@ func (o *outbox) end(b []byte) error {
 
 // flush writes what there is, as far as that goes without waiting.
 func (o *outbox) flush() {
+	invariants.Blocking("a write to a socket") // it does not wait, but it is one
 	o.mu.Lock()
 	if o.writing || len(o.buf) == 0 || o.err != nil {
 		o.mu.Unlock()

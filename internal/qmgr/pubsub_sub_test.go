@@ -64,6 +64,8 @@ func TestSubscribeRefusals(t *testing.T) {
 		{"nomodel", create | managed | durable, mqi.MQRC_INVALID_DESTINATION, named("n")},
 		{"a", create | managed, mqi.MQRC_SELECTOR_SYNTAX_ERROR, func(sd *mqi.SD) { sd.SelectionString = "a =" }},
 		{"a", create | managed, mqi.MQRC_SELECTOR_ALWAYS_FALSE, func(sd *mqi.SD) { sd.SelectionString = "1 = 2" }},
+		{"a", create | managed, mqi.MQRC_SELECTION_STRING_ERROR, func(sd *mqi.SD) { sd.SelectionString = "a = '" + strings.Repeat("x", 10240) + "'" }},
+		{"a", create | managed, mqi.MQRC_SELECTION_NOT_AVAILABLE, func(sd *mqi.SD) { sd.SelectionString = "Root.XMLNSC.a = 1" }},
 	} {
 		f := tc.f
 		if f == nil {

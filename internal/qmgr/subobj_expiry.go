@@ -89,6 +89,16 @@ func (e *subEnds) set(o *Object, at time.Time) {
 	}
 }
 
+// drop forgets a subscription that has ended at now; one of that name that was made meanwhile has a later end.
+func (e *subEnds) drop(o *Object, now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := e.of[o]; s != nil && s.at <= now.UnixNano() {
+		heap.Remove(e, s.i)
+		delete(e.of, o)
+	}
+}
+
 // kick lets the loop look again.
 func (e *subEnds) kick() {
 	select {
@@ -162,8 +172,10 @@ func (m *Manager) runSubEnds() {
 // endSub ends one subscription, also one that an application holds: its handle then gets nothing more. One that the store
 // cannot remove now is tried again later.
 func (m *Manager) endSub(ctx context.Context, o *Object) {
-	m.topics.ends.set(o, time.Time{})
-	if err := m.removeSub(ctx, o, false); err != nil {
+	now := m.opt.Clock.Now()
+	err := m.removeSub(ctx, o, false)
+	m.topics.ends.drop(o, now)
+	if err != nil {
 		m.opt.Log.Error().Err(err).Str("sub", o.Name).Msg("subscription not ended by its EXPIRY")
 		m.topics.ends.set(o, m.opt.Clock.Now().Add(retrySubEnd))
 		return
