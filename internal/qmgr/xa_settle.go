@@ -215,6 +215,9 @@ func (m *Manager) commitPrepared(b *branch, leave branchState) error {
 		return err
 	}
 	m.retain.done(u.retained)
+	if w.recovered {
+		looksAgain(w.puts)
+	}
 	m.reveal(u, append(w.locs[:len(w.locs):len(w.locs)], t.Locs()...))
 	m.fireAlone(w.fired)
 	if w.recovered {
@@ -282,16 +285,22 @@ func (b *branch) settled(m *Manager, leave branchState) {
 	m.xa.release(b, leave)
 }
 
-// triggerRecovered makes the trigger messages of messages that a restart found prepared.
+// looksAgain has the queues of messages that a restart found prepared looked at again when the messages are seen: whether they
+// triggered is not known any more.
+func looksAgain(puts []putRef) {
+	for _, p := range puts {
+		p.q.mu.Lock()
+		p.q.watch.missed = true
+		p.q.mu.Unlock()
+	}
+}
+
+// triggerRecovered makes the trigger messages that each of such messages is for.
 func (m *Manager) triggerRecovered(puts []putRef) {
 	u := &uow{}
-	looked := map[*Queue]bool{}
 	for _, p := range puts {
 		if p.q.cfg.Load().watch.trigger == mqi.MQTT_EVERY {
 			m.trigger(u, p.q, true)
-		} else if !looked[p.q] {
-			looked[p.q] = true
-			m.recheck(p.q)
 		}
 	}
 	m.fireAlone(u.fired)

@@ -522,3 +522,53 @@ func TestXARecoverScan(t *testing.T) {
 	}
 	r.wantQueues("in", "1 2 3 4 5")
 }
+
+// What a prepared unit puts triggers when it is committed, whether the queue manager was restarted meanwhile or not; and its
+// queues cannot go.
+func TestXATrigger(t *testing.T) {
+	for _, again := range [...]bool{false, true} {
+		r := newPSBoltRig(t)
+		for _, text := range [...]string{"DEFINE QLOCAL(INITQ)", "DEFINE PROCESS(P) APPLICID('run')",
+			"DEFINE QLOCAL(EVERY) TRIGGER TRIGTYPE(EVERY) INITQ(INITQ) PROCESS(P)",
+			"DEFINE QLOCAL(FIRST) TRIGGER TRIGTYPE(FIRST) INITQ(INITQ) PROCESS(P)"} {
+			r.ok(text)
+		}
+		initq := openFor(t, r.c, "INITQ", mqi.MQOO_INPUT_SHARED)
+		w := r.connect("app")
+		wantXA(t, w.XAOpen(bg, ""), XAOK)
+		e, f := openFor(t, w, "EVERY", mqi.MQOO_OUTPUT), openFor(t, w, "FIRST", mqi.MQOO_OUTPUT)
+		wantXA(t, w.XAStart(bg, xid("1"), TMNoFlags), XAOK)
+		for _, h := range [...]Handle{e, e, f, f} {
+			_, err := tryPut(w, h, "x", syncPut, persistent)
+			wantRC(t, err, 0)
+		}
+		wantXA(t, w.XAEnd(bg, xid("1"), TMSuccess), XAOK)
+		wantXA(t, w.XAPrepare(bg, xid("1")), XAOK)
+		w.Break()
+		if s := r.all(r.c, initq); s != "" {
+			t.Errorf("triggered before the commit: %q", s)
+		}
+		for _, text := range [...]string{"DELETE QLOCAL(EVERY)", "DELETE QLOCAL(EVERY) PURGE", "CLEAR QLOCAL(EVERY)"} {
+			if rep := r.cmd(text); !rep.Failed() {
+				t.Errorf("%s works on a queue with prepared messages", text)
+			}
+		}
+		if again {
+			r.restart(store.Preempt)
+			initq = openFor(t, r.c, "INITQ", mqi.MQOO_INPUT_SHARED)
+		}
+		o := r.connect("app")
+		wantXA(t, o.XAOpen(bg, ""), XAOK)
+		wantXA(t, o.XACommit(bg, xid("1"), TMNoFlags), XAOK)
+		n := 0
+		for {
+			if _, _, err := tryGet(r.c, initq, 0); err != nil {
+				break
+			}
+			n++
+		}
+		if n != 3 {
+			t.Errorf("restart %v: %d trigger messages, want 3", again, n)
+		}
+	}
+}

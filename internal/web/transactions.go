@@ -1,8 +1,10 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 
+	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
@@ -26,7 +28,11 @@ func (s *Server) postTransaction(w http.ResponseWriter, r *http.Request) error {
 		return refuse("MQWB0104E", "action=%s: use commit, backout or forget", clip(action))
 	}
 	if err := s.opt.Manager.ResolveTransaction(uint64(n), action, identityOf(r).User); err != nil {
-		return err
+		p := ofError(err)
+		if e := (*mqi.Error)(nil); errors.As(err, &e) && e.RC == mqi.MQRC_UOW_NOT_AVAILABLE {
+			p.Message += ": " + e.Err.Error()
+		}
+		return p
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
