@@ -111,7 +111,9 @@ func (d *Decoder) view(name, id string, sizes []int) []byte {
 	return d.take(sizes[v-1])
 }
 
-func viewer(b []byte) Decoder { return Decoder{b: b, o: binary.LittleEndian, tx: Text{CCSID: ccsidUTF}} }
+func viewer(b []byte) Decoder {
+	return Decoder{b: b, o: binary.LittleEndian, tx: Text{CCSID: ccsidUTF}}
+}
 
 // AsyncView is an ASYNC_MESSAGE, of which a later part has no MD.
 type AsyncView struct {
