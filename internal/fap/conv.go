@@ -169,7 +169,8 @@ func (c *conv) visit(from *conv, fn func() error) {
 		c.k.cancel(err)
 		return
 	}
-	t.touch(c.k)
+	t.touch(c.k, 0)
+	t.flushMuch()
 }
 
 // work serves messages and gets that wait until there is nothing to do. The goroutine is the owner.
@@ -373,7 +374,7 @@ func (c *conv) reply(h wire.Header, a wire.API, b wire.Body) error {
 	if err := c.k.add(h, a, b); err != nil {
 		return err
 	}
-	c.turn.touch(c.k)
+	c.turn.touch(c.k, 0)
 	return nil
 }
 

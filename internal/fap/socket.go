@@ -46,6 +46,8 @@ type socket struct {
 	link atomic.Pointer[link] // replaced as a whole by the reader
 
 	out    outbox
+
+	touchedBy atomic.Pointer[turn] // has it in touched
 	counts counts
 	again  atomic.Bool // the client connects again by itself
 

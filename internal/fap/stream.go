@@ -116,7 +116,7 @@ func (c *conv) request(m call, r *wire.Request) error {
 // note sends a NOTIFICATION in answer to h.
 func (c *conv) note(h wire.Header, n *wire.Notify) error {
 	h.Type, h.Flags = wire.Notification, 0
-	c.turn.touch(c.k)
+	c.turn.touch(c.k, 0)
 	return c.k.add(h, wire.API{}, n)
 }
 
@@ -315,7 +315,7 @@ func (c *conv) sendAsync(st *stream, a *wire.Async) error {
 	if much {
 		k.out.flush()
 	} else {
-		c.turn.touch(k)
+		c.turn.touch(k, sizeMD2+len(a.Data))
 	}
 	return nil
 }

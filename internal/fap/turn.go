@@ -7,30 +7,46 @@ import "time"
 type turn struct {
 	home    *socket
 	touched []*socket
+	bytes   int   // put into their outboxes
 	ahead   *flow // whose getter the reader has overtaken
 }
 
-// touch notes a socket in whose outbox something was put.
-func (t *turn) touch(k *socket) {
+// turnBytes is how much one turn gathers for other sockets before it flushes them: many messages in a write are cheaper, but
+// not when they have left the processor's cache meanwhile.
+const turnBytes = 4 << 20
+
+// touch notes a socket in whose outbox n bytes were put. Of several turns that touch a socket each flushes it.
+func (t *turn) touch(k *socket, n int) {
 	if k == t.home {
 		return
 	}
-	for _, o := range t.touched {
-		if o == k {
-			return
-		}
+	if t.bytes += n; k.touchedBy.Load() == t {
+		return
 	}
+	k.touchedBy.Store(t)
 	t.touched = append(t.touched, k)
+}
+
+// flushMuch flushes the other sockets when much has come together.
+func (t *turn) flushMuch() {
+	if t.bytes >= turnBytes {
+		t.flushTouched()
+	}
 }
 
 // flush is called before the goroutine waits for anything.
 func (t *turn) flush() {
 	t.home.out.flush()
+	t.flushTouched()
+}
+
+func (t *turn) flushTouched() {
 	for i, k := range t.touched {
+		k.touchedBy.CompareAndSwap(t, nil)
 		k.out.flush()
 		t.touched[i] = nil
 	}
-	t.touched = t.touched[:0]
+	t.touched, t.bytes = t.touched[:0], 0
 }
 
 // Puts that are not answered come faster than any getter's window opens. Rather than laying the messages on the queue, and

@@ -33,12 +33,19 @@ func (c *Conn) PutNow(ctx context.Context, by any, hobj Handle, md *mqi.MD, pmo 
 
 // handOver gives a message to a get that waits for any. It reports false when that cannot be, and nothing has happened.
 func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) bool {
-	q, md := h.queue, &head.md
-	if c.host == nil || c.due != 0 || h.res.remote || h.gather != nil || pmo.Options&mqi.MQPMO_SYNCPOINT != 0 ||
-		md.Persistence != mqi.MQPER_NOT_PERSISTENT || md.Report != 0 || md.MsgFlags != 0 {
+	if c.due != 0 || h.res.remote || h.gather != nil || pmo.Options&mqi.MQPMO_SYNCPOINT != 0 {
 		return false
 	}
-	now := c.m.opt.Clock.Now()
+	return c.m.handTo(c.host, h.queue, head, body)
+}
+
+// handTo gives a message, which is in no unit of work, to a get that waits for any on a queue. by is for whom, nil: it cannot be.
+func (m *Manager) handTo(by any, q *Queue, head *msgHead, body []byte) bool {
+	md := &head.md
+	if by == nil || md.Persistence != mqi.MQPER_NOT_PERSISTENT || md.Report != 0 || md.MsgFlags != 0 {
+		return false
+	}
+	now := m.opt.Clock.Now()
 	q.mu.Lock()
 	w := q.takerOf(len(body))
 	if w == nil {
@@ -51,7 +58,7 @@ func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) boo
 	q.mu.Unlock()
 	f := &w.direct
 	*f = found{e: entry{seq: seq}}
-	w.take(c.host, f, head, body)
+	w.take(by, f, head, body)
 	return true
 }
 

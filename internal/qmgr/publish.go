@@ -176,9 +176,13 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	}
 	c.completePublication(head, pmo, &attrs)
 	if c.due != 0 {
+		if c.lent {
+			body = append([]byte(nil), body...)
+		}
 		return c.stage(op, h, head, body, md, pmo, warn)
 	}
 	p := newPublication(c.m, h.topic.topic, head, body)
+	p.lent = c.lent
 	p.opts, p.owner, p.conn = pmo.Options, c.num, h.topic.conn
 	p.useDLQ = attrs[pubsub.USEDLQ] == "YES"
 	if pmo.Version >= 3 {

@@ -21,6 +21,10 @@ type publication struct {
 	rule     string // PMSGDLV or NPMSGDLV of the topic
 	useDLQ   bool
 	retained bool // from the store of retained publications
+	by       any    // not nil: copies go to gets that wait, in this one's name (Waker)
+	lent     bool   // body is the caller's, for the verb
+	handed   bool   // the last copy went to a get that waited
+	copy     msgHead
 
 	choose *selector.Message // made when the first selector asks for it
 	beside []byte            // properties of copies without user data
@@ -53,6 +57,9 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 		}
 		u.retained = append(u.retained, change)
 	}
+	if p.opts&(mqi.MQPMO_SYNCPOINT|mqi.MQPMO_RETAIN) == 0 && p.rule == "ALLAVAIL" && !p.persistent() {
+		p.by = c.host // no refusal takes back what others have got
+	}
 	subs := p.recipients(m.topics.tree.Match(c.matches[:0], p.topic))
 	c.matches = subs
 	if rc := m.fanOut(u, p, subs); rc != 0 {
@@ -65,6 +72,7 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 		w.n++
 		return len(subs), nil
 	}
+	u.by = c.collector()
 	return len(subs), storeReason(op, h.name, m.commit(u))
 }
 
@@ -114,7 +122,12 @@ func (p *publication) selected(sel *selector.Selector) bool {
 func (m *Manager) fanOut(u *uow, p *publication, subs []*pubsub.Sub) mqi.RC {
 	for _, s := range subs {
 		rc := m.sendCopy(u, p, s)
-		if rc == 0 {
+		switch {
+		case rc != 0:
+		case p.handed:
+			s.Delivered(m.opt.Clock.Now())
+			continue
+		default:
 			u.sent = append(u.sent, s)
 			continue
 		}
@@ -133,6 +146,7 @@ func (m *Manager) fanOut(u *uow, p *publication, subs []*pubsub.Sub) mqi.RC {
 // sendCopy puts one subscription's copy on its queue, or on the dead-letter queue when the topic says USEDLQ(YES). The
 // reason code says why neither took it.
 func (m *Manager) sendCopy(u *uow, p *publication, s *pubsub.Sub) mqi.RC {
+	p.handed = false
 	cfg := cfgOf(s)
 	head, body := p.copyFor(cfg)
 	rc := m.putCopy(u, p, cfg, head, body)
@@ -147,7 +161,7 @@ func (m *Manager) sendCopy(u *uow, p *publication, s *pubsub.Sub) mqi.RC {
 	if qm == "" {
 		qm = m.opt.Name
 	}
-	dead, deadBody := m.deadLetter(rc, cfg.dest, qm, head, body)
+	dead, deadBody := m.deadLetter(rc, cfg.dest, qm, head, p.kept(body))
 	if m.putAs(u, dlq, "", dead, deadBody) != 0 {
 		return rc
 	}
@@ -156,7 +170,11 @@ func (m *Manager) sendCopy(u *uow, p *publication, s *pubsub.Sub) mqi.RC {
 
 // copyFor is the message as one subscription gets it.
 func (p *publication) copyFor(cfg *subCfg) (*msgHead, []byte) {
-	h := *p.head
+	h := &p.copy
+	if p.by == nil {
+		h = new(msgHead)
+	}
+	*h = *p.head
 	md := &h.md
 	if !cfg.keepCorrel {
 		md.CorrelID = cfg.correl
@@ -170,7 +188,20 @@ func (p *publication) copyFor(cfg *subCfg) (*msgHead, []byte) {
 	if p.opts&mqi.MQPMO_SUPPRESS_REPLYTO != 0 {
 		md.ReplyToQ, md.ReplyToQMgr = "", ""
 	}
-	return &h, p.describe(&h, cfg)
+	return h, p.describe(h, cfg)
+}
+
+// kept is a copy's body in memory that may be kept.
+func (p *publication) kept(body []byte) []byte {
+	if !p.lent || len(body) == 0 {
+		return body
+	}
+	own := len(p.body) > 0 && &body[0] == &p.body[0]
+	p.body, p.lent = append([]byte(nil), p.body...), false
+	if own {
+		return p.body
+	}
+	return body // has a header in front, made for this copy
 }
 
 // putCopy puts a copy on the subscription's queue.
@@ -211,6 +242,10 @@ func (m *Manager) putCopy(u *uow, p *publication, cfg *subCfg, h *msgHead, body 
 	if n > qc.maxMsgL {
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
 	}
+	if p.handed = r == nil && m.handTo(p.by, q, h, body); p.handed {
+		return 0
+	}
+	body = p.kept(body)
 	var reports []*report
 	if r != nil && r.remote {
 		h, body = m.envelope(r, h, body)

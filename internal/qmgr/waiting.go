@@ -3,6 +3,7 @@ package qmgr
 import (
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
 )
 
 // Prompt reports whether a put through the handle is over without waiting for the disk. What cannot be put at all is.
@@ -13,7 +14,9 @@ func (c *Conn) Prompt(hobj Handle, md *mqi.MD, pmo *mqi.PMO) bool {
 	switch {
 	case h == nil:
 		return true
-	case h.queue == nil: // topics and lists have many receivers
+	case h.topic != nil:
+		return c.publishesNow(h.topic, md, pmo)
+	case h.queue == nil: // lists have many receivers, and stores
 		return false
 	case pmo.Options&mqi.MQPMO_SYNCPOINT != 0, md.Persistence == mqi.MQPER_NOT_PERSISTENT:
 		return true
@@ -21,6 +24,18 @@ func (c *Conn) Prompt(hobj Handle, md *mqi.MD, pmo *mqi.PMO) bool {
 		return h.res.first().Get("DEFPSIST") != "YES"
 	}
 	return false
+}
+
+// publishesNow is Prompt for a topic.
+func (c *Conn) publishesNow(t *topicHandle, md *mqi.MD, pmo *mqi.PMO) bool {
+	switch {
+	case pmo.Options&(mqi.MQPMO_SYNCPOINT|mqi.MQPMO_RETAIN) != 0:
+		return false
+	case md.Persistence == mqi.MQPER_PERSISTENCE_AS_TOPIC_DEF:
+		attrs := t.pub.ResolveAll(c.m.topics.tree)
+		return attrs[pubsub.DEFPSIST] != "YES"
+	}
+	return md.Persistence == mqi.MQPER_NOT_PERSISTENT
 }
 
 // Waiting is a place for one get at a time that waits without a goroutine. While it waits it is no verb in progress. Its methods
