@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -22,7 +23,6 @@ type qmgrdPeer struct {
 }
 
 const (
-	qmgrdAddr = "127.0.0.1:24414"
 	qmgrdName = "BENCH"
 	// unit is how many pipelined persistent messages make a unit of work.
 	unit = 500
@@ -34,6 +34,18 @@ var (
 
 	qmgrdRetain = flag.String("qmgrd-retain", "durable", "retained publications of W7: durable, or memory (they end with the queue manager)")
 )
+
+// qmgrdAddr is where qmgrd listens: a port that is free when the run begins.
+var qmgrdAddr = freeAddr()
+
+func freeAddr() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "127.0.0.1:24414"
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
 
 // qmgrdQueues are those that the workloads use.
 var qmgrdQueues = []string{"W1", "W16", "N1", "N16", "REQ", "REP", "first", "deep", "warm"}

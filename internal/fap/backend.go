@@ -119,8 +119,8 @@ type Subscriber interface {
 type Prompter interface {
 	// Prompt reports whether a put is over at once: it waits for no disk.
 	Prompt(hobj int32, md *mqi.MD, pmo *mqi.PMO) bool
-	// PutNow is Put with a body that stays the caller's. by goes to the Wakers of those who get the message at once.
-	PutNow(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error
+	// PutBy is Put; by goes to the Wakers of those who get the message at once. A lent body stays the caller's.
+	PutBy(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte, lent bool) error
 }
 
 // Waiter is a Conn whose gets can wait without a goroutine.

@@ -201,10 +201,10 @@ func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	err := c.tooLong("MQPUT", len(b.Data))
 	switch {
 	case err != nil:
-	case now:
+	case c.prompt != nil:
 		c.taker = nil
-		err = c.prompt.PutNow(c.ctx, c, a.Hobj, md, pmo, b.Data)
-		if options&mqi.MQPMO_ASYNC_RESPONSE != 0 && c.flow.put(a.Hobj, c.taker) {
+		err = c.prompt.PutBy(c.ctx, c, a.Hobj, md, pmo, b.Data, now)
+		if now && options&mqi.MQPMO_ASYNC_RESPONSE != 0 && c.flow.put(a.Hobj, c.taker) {
 			c.turn.ahead = &c.flow
 		}
 	default:

@@ -45,11 +45,11 @@ type socket struct {
 	user wire.UserID
 	link atomic.Pointer[link] // replaced as a whole by the reader
 
-	out    outbox
+	out outbox
 
 	touchedBy atomic.Pointer[turn] // has it in touched
-	counts counts
-	again  atomic.Bool // the client connects again by itself
+	counts    counts
+	again     atomic.Bool // the client connects again by itself
 
 	mu        invariants.Mutex
 	convs     map[uint32]*conv

@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
-// A message that a get waits for, and that nobody has promised to keep, goes from who puts it to who gets it: it takes no place
-// in the queue, and the store never sees it. What counts messages counts it as put and got.
+// A message that a get waits for goes from who puts it to who gets it: it takes no place in the queue. One that nobody has
+// promised to keep never comes to the store; a persistent one is put and got there as one unit, which costs one sync instead of
+// two, before either of them is answered. What counts messages counts it as put and got.
 
 // Waker is told of a get that waits without a goroutine.
 type Waker interface {
@@ -23,50 +25,104 @@ type Waker interface {
 	Take(by any, body []byte, total int, err error)
 }
 
-// PutNow is Put with a body that stays the caller's. by goes to the wakers of those who get the message at once.
-func (c *Conn) PutNow(ctx context.Context, by any, hobj Handle, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
-	c.lent, c.host = true, by
+// PutBy is Put; by goes to the wakers of those who get the message at once. A lent body stays the caller's.
+func (c *Conn) PutBy(ctx context.Context, by any, hobj Handle, md *mqi.MD, pmo *mqi.PMO, body []byte, lent bool) error {
+	c.lent, c.host = lent, by
 	err := c.Put(ctx, hobj, md, pmo, body)
 	c.lent, c.host = false, nil
 	return err
 }
 
-// handOver gives a message to a get that waits for any. It reports false when that cannot be, and nothing has happened.
-func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) bool {
+// handOver gives a message to a get that waits for any. It reports false when that cannot be, and nothing has happened; an error
+// is the store's, and the message is neither put nor got then.
+func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) (bool, error) {
 	if c.due != 0 || h.res.remote || h.gather != nil || pmo.Options&mqi.MQPMO_SYNCPOINT != 0 {
-		return false
+		return false, nil
 	}
-	return c.m.handTo(c.host, h.queue, head, body)
+	if head.md.Persistence == mqi.MQPER_NOT_PERSISTENT {
+		return c.m.handTo(c.host, h.queue, head, body), nil
+	}
+	if c.lent {
+		return false, nil // the store keeps the body
+	}
+	return c.m.handSafely(c.host, h.queue, head, body)
 }
 
-// handTo gives a message, which is in no unit of work, to a get that waits for any on a queue. by is for whom, nil: it cannot be.
+// handTo gives a nonpersistent message, which is in no unit of work, to a get that waits for any on a queue. by is for whom, nil:
+// it cannot be.
 func (m *Manager) handTo(by any, q *Queue, head *msgHead, body []byte) bool {
-	md := &head.md
-	if by == nil || md.Persistence != mqi.MQPER_NOT_PERSISTENT || md.Report != 0 || md.MsgFlags != 0 {
+	if head.md.Persistence != mqi.MQPER_NOT_PERSISTENT {
 		return false
+	}
+	w := q.taker(by, head, body)
+	if w == nil {
+		return false
+	}
+	w.take(by, q.pass(head, true))
+	return true
+}
+
+// handSafely is handTo for a persistent message.
+func (m *Manager) handSafely(by any, q *Queue, head *msgHead, body []byte) (bool, error) {
+	w := q.taker(by, head, body)
+	if w == nil {
+		return false, nil
+	}
+	seq := q.pass(head, false)
+	var u uow
+	u.tx.Put(q.qid, seq, store.Rec{Head: encodeHead(head), Body: body, Persistent: true})
+	u.tx.Remove(q.qid, seq, true)
+	if err := m.commit(&u); err != nil {
+		w.leave()
+		return true, err
 	}
 	now := m.opt.Clock.Now()
 	q.mu.Lock()
-	w := q.takerOf(len(body))
-	if w == nil {
-		q.mu.Unlock()
-		return false
-	}
-	seq := q.nextSeq
-	q.nextSeq++
 	q.passed(now, head.putNanos)
 	q.mu.Unlock()
-	f := &w.direct
-	*f = found{e: entry{seq: seq}}
-	w.take(by, f, head, body)
-	return true
+	w.take(by, seq)
+	return true, nil
+}
+
+// pass gives a message that goes past the queue its number, and counts it when it is as good as got.
+func (q *Queue) pass(head *msgHead, got bool) store.Seq {
+	now := q.m.opt.Clock.Now()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	seq := q.nextSeq
+	q.nextSeq++
+	if got {
+		q.passed(now, head.putNanos)
+	}
+	return seq
+}
+
+// taker is the get that waits for a message and has room for it as it will be given. The getter's connection is the caller's, with
+// a verb of it in progress, until take or leave.
+func (q *Queue) taker(by any, head *msgHead, body []byte) *Waiting {
+	if by == nil || head.md.Report != 0 || head.md.MsgFlags != 0 {
+		return nil
+	}
+	q.mu.Lock()
+	w := q.takerOf(len(body), head.md.Persistence == mqi.MQPER_PERSISTENT)
+	q.mu.Unlock()
+	if w == nil {
+		return nil
+	}
+	g := &w.g
+	g.msg = readMsg{head: head, body: body}
+	if g.tooSmall(len(g.shape(head, body).data)) { // with what the descriptor has no room for
+		w.leave()
+		return nil
+	}
+	return w
 }
 
 // takerTries is how many gets are asked: those whose connection is busy are passed over.
 const takerTries = 4
 
 // takerOf is the get that takes a message of n bytes, whose connection is then the caller's. Under mu.
-func (q *Queue) takerOf(n int) *Waiting {
+func (q *Queue) takerOf(n int, pers bool) *Waiting {
 	if q.wait.any.head == nil || len(q.wait.msg)+len(q.wait.cor) > 0 || q.wait.look.head != nil || q.wait.browse.head != nil {
 		return nil
 	}
@@ -80,7 +136,7 @@ func (q *Queue) takerOf(n int) *Waiting {
 	for x := q.wait.any.head; x != nil && tries > 0; x = x.next {
 		tries--
 		w := x.place
-		if w == nil || w.g.inWork(false) || w.g.tooSmall(n) {
+		if w == nil || w.g.inWork(pers) || w.g.tooSmall(n) {
 			return nil // it is this one's turn, and it gets its message from the queue
 		}
 		if !w.waker.Own() {
@@ -126,13 +182,19 @@ func (l *waitList) toEnd(w *waiter) {
 	l.tail = w
 }
 
-// take gives the get that waits its message. The connection is the caller's, a verb of it in progress.
-func (w *Waiting) take(by any, f *found, head *msgHead, body []byte) {
-	g := &w.g
-	g.msg = readMsg{head: head, body: body}
-	out := g.shape(head, body)
+// leave lets the get wait on.
+func (w *Waiting) leave() {
+	w.g.msg, w.g.out = readMsg{}, shaped{}
+	w.c.verb.Unlock()
+	w.waker.Disown()
+}
+
+// take gives the get the message that taker has readied.
+func (w *Waiting) take(by any, seq store.Seq) {
+	f, g := &w.direct, &w.g
+	*f = found{e: entry{seq: seq}}
 	warn := g.moveOn(&g.msg, true)
-	data, n, err := g.deliver(f, &g.msg, out)
+	data, n, err := g.deliver(f, &g.msg, &g.out)
 	if err == nil && warn != 0 {
 		err = mqi.Warn("MQGET", g.h.name, warn)
 	}

@@ -21,9 +21,9 @@ type publication struct {
 	rule     string // PMSGDLV or NPMSGDLV of the topic
 	useDLQ   bool
 	retained bool // from the store of retained publications
-	by       any    // not nil: copies go to gets that wait, in this one's name (Waker)
-	lent     bool   // body is the caller's, for the verb
-	handed   bool   // the last copy went to a get that waited
+	by       any  // not nil: copies go to gets that wait, in this one's name (Waker)
+	lent     bool // body is the caller's, for the verb
+	handed   bool // the last copy went to a get that waited
 	copy     msgHead
 
 	choose *selector.Message // made when the first selector asks for it

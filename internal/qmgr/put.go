@@ -154,11 +154,15 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 			pmo.Options&mqi.MQPMO_SYNCPOINT != 0)
 		warn = max(warn, w)
 	}
+	passed := false
+	if rc == 0 && limit == 0 {
+		var err error
+		if passed, err = c.handOver(h, head, body, pmo); err != nil {
+			return storeReason(op, h.name, err)
+		}
+	}
 	var pieces []piece
-	switch {
-	case rc != 0:
-	case limit == 0 && c.handOver(h, head, body, pmo):
-	default:
+	if rc == 0 && !passed {
 		if c.lent {
 			body = append([]byte(nil), body...)
 		}

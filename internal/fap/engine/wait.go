@@ -13,11 +13,11 @@ func (c conn) Prompt(hobj int32, md *mqi.MD, pmo *mqi.PMO) bool {
 	return c.Conn.Prompt(qmgr.Handle(hobj), md, pmo)
 }
 
-// PutNow implements fap.Prompter.
-func (c conn) PutNow(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+// PutBy implements fap.Prompter.
+func (c conn) PutBy(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte, lent bool) error {
 	original, fresh := pmo.OriginalMsgHandle, pmo.NewMsgHandle
 	pmo.OriginalMsgHandle, pmo.NewMsgHandle = mqi.MQHM_NONE, mqi.MQHM_NONE
-	err := c.Conn.PutNow(ctx, by, qmgr.Handle(hobj), md, pmo, body)
+	err := c.Conn.PutBy(ctx, by, qmgr.Handle(hobj), md, pmo, body, lent)
 	pmo.OriginalMsgHandle, pmo.NewMsgHandle = original, fresh
 	return err
 }
