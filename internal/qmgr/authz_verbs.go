@@ -79,8 +79,9 @@ func (c *Conn) openEvent(h *handle, od *mqi.OD) mqi.Event {
 	return e
 }
 
-// mayOpen checks the options of an open over one object, and those that need a right over the queue manager too.
-func (c *Conn) mayOpen(op string, h *handle, od *mqi.OD, objType, name string, more auth.Auth) error {
+// mayOpen checks the options of an open over one object, and those that need a right over the queue manager too. Who made
+// the object (made, nil when that does not count) needs only the latter, when he acts for himself.
+func (c *Conn) mayOpen(op string, h *handle, od *mqi.OD, objType, name string, more auth.Auth, made *maker) error {
 	if c.mayAll(h.opts, od.AlternateUserID) {
 		return nil
 	}
@@ -95,26 +96,28 @@ func (c *Conn) mayOpen(op string, h *handle, od *mqi.OD, objType, name string, m
 			n.auth |= o.auth
 		}
 	}
-	if err := c.require(op, id, n, e); err != nil {
-		return err
+	if !made.by(c.who.User) || id.User != c.who.User {
+		if err := c.require(op, id, n, e); err != nil {
+			return err
+		}
 	}
 	return c.require(op, id, need{objType: "QMGR", name: selfProfile, auth: n.auth & (auth.SetAll | auth.SetID)}, e)
 }
 
 // mayOpenQueue checks the open of a queue, by the definition that was named: whoever may use an alias need not have
 // rights over its target. A queue that is named with another queue manager counts as its transmission queue, unless a
-// record for that queue manager (RQMNAME) says something. Who made a dynamic queue may do with it what he likes.
+// record for that queue manager (RQMNAME) says something. Who made a dynamic queue may do with it what he likes, for himself.
 func (c *Conn) mayOpenQueue(op string, h *handle, od *mqi.OD, r *resolved) error {
 	switch {
 	case c.mayAll(h.opts, od.AlternateUserID):
 		return nil
 	case r.model != nil:
-		return c.mayOpen(op, h, od, "QUEUE", r.model.Name, auth.Display)
+		return c.mayOpen(op, h, od, "QUEUE", r.model.Name, auth.Display, nil)
 	case r.remote && od.ObjectQMgrName != "" && od.ObjectQMgrName != c.m.opt.Name:
 		if have, _ := c.m.authRecords().Has("RQMNAME", od.ObjectQMgrName, c.who.User, c.who.Groups); have != 0 {
-			return c.mayOpen(op, h, od, "RQMNAME", od.ObjectQMgrName, 0)
+			return c.mayOpen(op, h, od, "RQMNAME", od.ObjectQMgrName, 0, nil)
 		}
-		return c.mayOpen(op, h, od, "QUEUE", r.base.Name, 0)
+		return c.mayOpen(op, h, od, "QUEUE", r.base.Name, 0, nil)
 	}
 	o := r.path[0]
 	if o.Name == policyQueue && o.Queue != nil && h.opts&openKinds == mqi.MQOO_BROWSE && o.Queue.depth() == 0 {
@@ -122,14 +125,7 @@ func (c *Conn) mayOpenQueue(op string, h *handle, od *mqi.OD, r *resolved) error
 			return mqi.E(op, od.ObjectName, mqi.MQRC_UNKNOWN_OBJECT_NAME)
 		}
 	}
-	user := c.who.User
-	if h.opts&mqi.MQOO_ALTERNATE_USER_AUTHORITY != 0 {
-		user = strings.TrimRight(od.AlternateUserID, " \x00")
-	}
-	if o.made.Load().by(user) {
-		return nil
-	}
-	return c.mayOpen(op, h, od, "QUEUE", o.Name, 0)
+	return c.mayOpen(op, h, od, "QUEUE", o.Name, 0, o.made.Load())
 }
 
 // policyQueue would hold policies of message protection. Clients look into it at each open, with the rights of their
@@ -194,7 +190,7 @@ func (c *Conn) mayPublish(op string, h *handle, od *mqi.OD, alias *Object, topic
 		return nil
 	}
 	if alias != nil {
-		if err := c.mayOpen(op, h, od, "QUEUE", alias.Name, 0); err != nil {
+		if err := c.mayOpen(op, h, od, "QUEUE", alias.Name, 0, nil); err != nil {
 			return err
 		}
 	}
@@ -239,15 +235,17 @@ func (s *subscribing) maySubscribe(topic string, a auth.Auth) error {
 	if h == nil || h.res == nil || len(h.res.path) == 0 || h.res.path[0].Class != ClassQueue {
 		return nil // refused by what looks at the handle
 	}
-	if h.res.path[0].made.Load().by(c.who.User) {
-		return nil
-	}
 	n := need{objType: "QUEUE", name: h.res.path[0].Name, auth: auth.Put}
 	if s.asks(mqi.MQSO_SET_IDENTITY_CONTEXT) {
 		n.auth |= auth.SetID
 	}
 	e.Qualifier, e.QName = mqi.MQRQ_SUB_DEST_NOT_AUTHORIZED, n.name
-	return c.require("MQSUB", id, n, e)
+	if !h.res.path[0].made.Load().by(c.who.User) || id.User != c.who.User {
+		if err := c.require("MQSUB", id, n, e); err != nil {
+			return err
+		}
+	}
+	return c.require("MQSUB", id, need{objType: "QMGR", name: selfProfile, auth: n.auth & auth.SetID}, e)
 }
 
 // mayDelete checks MQCLOSE with MQCO_DELETE or MQCO_DELETE_PURGE.

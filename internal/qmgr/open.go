@@ -141,7 +141,7 @@ func (c *Conn) openOther(op string, h *handle, od *mqi.OD) error {
 	if class == ClassQmgr {
 		name = selfProfile
 	}
-	if err := c.mayOpen(op, h, od, string(class), name, 0); err != nil {
+	if err := c.mayOpen(op, h, od, string(class), name, 0, nil); err != nil {
 		return err
 	}
 	h.res = &resolved{path: []*Object{o}, qmName: c.m.opt.Name}
