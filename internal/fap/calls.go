@@ -56,7 +56,11 @@ func (c *conv) serve(m call) error {
 		c.auth = b
 		h := m.h
 		h.Type, h.Flags = wire.StatusData, 0
-		return c.k.write(h, wire.API{}, &wire.Status{})
+		if err := c.add(h, wire.API{}, &wire.Status{}); err != nil {
+			return err
+		}
+		c.k.out.flush()
+		return nil
 	case *wire.Conn:
 		return c.connect(m, b)
 	}

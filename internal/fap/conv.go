@@ -51,6 +51,7 @@ type conv struct {
 
 	ctx    context.Context // ends with the conversation
 	cancel context.CancelCauseFunc
+	gone   bool // the client has ended it: nothing is sent on it any more, its id may be another's. Under the outbox's lock
 
 	mu             invariants.Mutex
 	owned          bool
@@ -91,6 +92,7 @@ func (k *socket) newConv(id uint32) {
 	c.streams.reset(c)
 	k.mu.Lock()
 	k.convs[id] = c
+	k.lastConv = max(k.lastConv, id)
 	k.mu.Unlock()
 	k.spawn("conversation", c.run)
 }
@@ -163,7 +165,10 @@ func (c *conv) visit(from *conv, fn func() error) {
 	err := c.k.guarded("delivery", func() error {
 		defer c.release()
 		c.turn = t
-		return fn()
+		if err := fn(); err != nil && c.ctx.Err() == nil {
+			return err
+		}
+		return nil
 	})
 	if err != nil {
 		c.k.cancel(err)
@@ -219,12 +224,8 @@ func (c *conv) work() error {
 
 func (c *conv) cleanup() {
 	c.cancel(errEndConv)
+	defer c.k.forget(c)
 	defer c.drop()
-	c.k.mu.Lock()
-	if c.k.convs[c.id] == c {
-		delete(c.k.convs, c.id)
-	}
-	c.k.mu.Unlock()
 	if c.conn != nil {
 		c.k.s.unregister(c.conn.ID())
 		c.cancelWaits()
@@ -254,9 +255,6 @@ func (c *conv) drop() {
 		}
 	}
 }
-
-// end is the client's END_CONV.
-func (c *conv) end() { c.cancel(errEndConv) }
 
 // take serves the reader's message at once if that need not wait, and else gives it to the conversation. Called by the reader
 // only.
@@ -371,7 +369,7 @@ func (c *conv) queue(m call) error {
 func (c *conv) reply(h wire.Header, a wire.API, b wire.Body) error {
 	h.Type = h.Type.Reply()
 	h.Flags = 0
-	if err := c.k.add(h, a, b); err != nil {
+	if err := c.add(h, a, b); err != nil {
 		return err
 	}
 	c.turn.touch(c.k, 0)

@@ -16,7 +16,7 @@ const (
 
 // resumeAll looks at all gets that wait, after a wake. Without block it is not the conversation's goroutine that runs it.
 func (c *conv) resumeAll(block bool) error {
-	if c.conn == nil {
+	if c.conn == nil || c.ctx.Err() != nil {
 		return nil
 	}
 	if err := c.resumeGet(); err != nil {
@@ -108,7 +108,7 @@ func (c *conv) startStreams(n int) error {
 		return nil
 	}
 	for _, st := range c.streams.open {
-		for c.streams.wants(st) && !st.parked && !st.blocks && !c.pausing(st) {
+		for c.streams.wants(st) && !st.parked && !st.blocks && !c.pausing(st) && c.ctx.Err() == nil {
 			if c.k.out.full(streamBuffer, false) {
 				c.k.out.flush()
 				if c.k.out.full(streamBuffer, true) {
@@ -240,7 +240,7 @@ func (w *waker) Own() bool {
 	c := w.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.owned || c.ended || c.kicked || len(c.in) > 0 && !c.held {
+	if c.owned || c.ended || c.kicked || c.ctx.Err() != nil || len(c.in) > 0 && !c.held {
 		return false
 	}
 	c.owned = true

@@ -47,12 +47,15 @@ type socket struct {
 
 	out outbox
 
+	fewer     chan struct{}        // holds one token when one of ending is done
 	touchedBy atomic.Pointer[turn] // has it in touched
 	counts    counts
 	again     atomic.Bool // the client connects again by itself
 
 	mu        invariants.Mutex
-	convs     map[uint32]*conv
+	convs     map[uint32]*conv // that are open
+	lastConv  uint32           // the highest id so far
+	ending    int              // conversations that the client has ended, and that still clean up
 	closed    bool
 	deadline  clock.Timer
 	due       due          // of the server's agenda
@@ -89,7 +92,7 @@ func styleOf(h wire.Header) style {
 }
 
 func newSocket(ctx context.Context, s *Server, nc net.Conn) *socket {
-	k := &socket{s: s, nc: nc, convs: map[uint32]*conv{}}
+	k := &socket{s: s, nc: nc, convs: map[uint32]*conv{}, fewer: make(chan struct{}, 1)}
 	k.ctx, k.cancel = context.WithCancelCause(ctx)
 	k.out.init(nc, &k.wg, func(err error) { k.cancel(err) }, k.hasRoom)
 	k.turn.home = k
@@ -344,56 +347,14 @@ func (k *socket) dispatch(h wire.Header, body []byte) error {
 		return &wire.Error{Struct: "TSH", Why: wire.BadStrucID}
 	}
 	c := k.conv(h.Conv)
+	if c == nil && !h.Type.IsCall() && k.had(h.Conv) {
+		return nil // what crossed the end of the conversation
+	}
 	if c == nil {
 		k.refuse(wire.CodeConvID)
 		return fmt.Errorf("%v on conversation %d, which is not open", h.Type, h.Conv)
 	}
 	return c.take(h, body)
-}
-
-func (k *socket) conv(id uint32) *conv {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.convs[id]
-}
-
-// action serves SOCKET_ACTION.
-func (k *socket) action(h wire.Header, body []byte) error {
-	_, b, err := decode(h, body)
-	if err != nil {
-		return err
-	}
-	a := b.(*wire.Socket)
-	switch a.Action {
-	case wire.StartConv:
-		return k.startConv(h, a)
-	case wire.EndConv:
-		if c := k.conv(a.Conv); c != nil {
-			c.end()
-		}
-		if h.Flags&wire.FlagClose != 0 {
-			return errGoodbye
-		}
-	}
-	return nil // the others are answers, or ask for nothing that the server does
-}
-
-// startConv opens a conversation; the answer stands on the new conversation.
-func (k *socket) startConv(h wire.Header, a *wire.Socket) error {
-	l := k.link.Load()
-	k.mu.Lock()
-	n := len(k.convs)
-	_, used := k.convs[a.Conv]
-	k.mu.Unlock()
-	full := n >= int(l.convs) || !k.connected.Load() // before it has connected a peer has one
-	if full || used || a.Conv == 0 {
-		k.refuse(wire.CodeConvID)
-		return fmt.Errorf("conversation %d cannot start: %d are open, %d were agreed", a.Conv, n, l.convs)
-	}
-	k.newConv(a.Conv)
-	r := h
-	r.Magic, r.Type, r.Flags, r.Conv, r.Req = wire.TSHM, wire.StatusData, 0, a.Conv, 0
-	return k.write(r, wire.API{}, &wire.Status{})
 }
 
 // plain is the header of a segment that belongs to no conversation.
@@ -417,15 +378,21 @@ func (k *socket) write(h wire.Header, a wire.API, b wire.Body) error {
 }
 
 // add puts a message into the outbox, from where the next flush takes it.
-func (k *socket) add(h wire.Header, a wire.API, b wire.Body) error {
-	c, ok := h.Codec()
+func (k *socket) add(h wire.Header, a wire.API, b wire.Body) error { return k.addFor(nil, h, a, b) }
+
+// addFor leaves a message out when the conversation that it is of has been ended by the client.
+func (k *socket) addFor(c *conv, h wire.Header, a wire.API, b wire.Body) error {
+	codec, ok := h.Codec()
 	if !ok {
 		return ccsidError(h.CCSID)
 	}
 	l := k.link.Load()
 	buf := k.out.begin()
+	if c != nil && c.gone {
+		return k.out.end(buf)
+	}
 	at := len(buf)
-	buf = wire.AppendMessage(buf, h, a, b, c, l.transmission)
+	buf = wire.AppendMessage(buf, h, a, b, codec, l.transmission)
 	k.counts.sent(len(buf)-at, l.transmission)
 	return k.out.end(buf)
 }

@@ -117,7 +117,7 @@ func (c *conv) request(m call, r *wire.Request) error {
 func (c *conv) note(h wire.Header, n *wire.Notify) error {
 	h.Type, h.Flags = wire.Notification, 0
 	c.turn.touch(c.k, 0)
-	return c.k.add(h, wire.API{}, n)
+	return c.add(h, wire.API{}, n)
 }
 
 // notified serves NOTIFICATION.
@@ -306,8 +306,12 @@ func (c *conv) sendAsync(st *stream, a *wire.Async) error {
 	codec, _ := h.Codec()
 	k := c.k
 	max := k.link.Load().transmission
+	b := k.out.begin()
+	if c.gone {
+		return k.out.end(b)
+	}
 	k.counts.sent(sizeMD2+len(a.Data), max)
-	b := wire.AppendAsync(k.out.begin(), h, a, codec, max)
+	b = wire.AppendAsync(b, h, a, codec, max)
 	much := len(b) >= streamBuffer
 	if err := k.out.end(b); err != nil {
 		return err
