@@ -71,7 +71,7 @@ type Conn struct {
 	host    any           // and who gets it may get it at once
 	head    msgHead       // of the put in progress
 	token   mqi.Account   // of who connected, once asked for; under verb
-	parked  []*Waiting    // gets that wait without a goroutine; under mu
+	parked  []*waiter     // gets that wait without a goroutine; under mu
 }
 
 // Connect makes a connection (MQCONN, MQCONNX). The caller has been authenticated.

@@ -296,7 +296,7 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	g.missed = place{}
 	w := &waiter{h: g.h, match: g.match, quiet: o&mqi.MQGMO_FAIL_IF_QUIESCING != 0, kind: g.waitKind()}
 	if g.parked != nil {
-		w = g.parked.register(w)
+		g.parked.register(w)
 	} else {
 		w.ch = make(chan waitResult, 1)
 	}

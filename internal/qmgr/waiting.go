@@ -44,10 +44,10 @@ type Waiting struct {
 	c      *Conn
 	waker  Waker
 	g      getting
-	w      waiter
+	w      *waiter // of this wait alone: who ends waits may still hold that of another one
+	ch     chan waitResult
 	direct found // of handOver
 	timer  clock.Timer
-	epoch  uint64 // counts its waits; changed under the queue's lock, for the timer
 	in     bool   // it waits, or has been woken and not resumed
 	f      *found // what Finish is to take
 }
@@ -64,8 +64,7 @@ const (
 
 // NewWaiting makes a place.
 func (c *Conn) NewWaiting(waker Waker) *Waiting {
-	w := &Waiting{c: c, waker: waker}
-	w.w.ch = make(chan waitResult, 1)
+	w := &Waiting{c: c, waker: waker, ch: make(chan waitResult, 1)}
 	w.g.parked = w
 	return w
 }
@@ -103,10 +102,10 @@ func (c *Conn) waiting() bool {
 // endParked ends the gets that wait.
 func (c *Conn) endParked(rc mqi.RC) {
 	c.mu.Lock()
-	list := append([]*Waiting(nil), c.parked...)
+	list := append([]*waiter(nil), c.parked...)
 	c.mu.Unlock()
 	for _, w := range list {
-		w.w.h.queue.endWait(&w.w, rc)
+		w.h.queue.endWait(w, rc)
 	}
 }
 
@@ -177,13 +176,10 @@ func (w *Waiting) run() ([]byte, int, GetState, error) {
 // mayWait reports whether taking the message may wait for the disk.
 func (w *Waiting) mayWait(f *found) bool { return f.e.flags&fPersistent != 0 }
 
-// register readies the waiter of the queue. Under its lock.
-func (w *Waiting) register(as *waiter) *waiter {
-	ch := w.w.ch
-	w.w = *as
-	w.w.ch, w.w.place = ch, w
-	w.epoch++
-	return &w.w
+// register makes a waiter the place's.
+func (w *Waiting) register(as *waiter) {
+	as.ch, as.place = w.ch, w
+	w.w = as
 }
 
 // park notes that the get waits, and for how long.
@@ -191,18 +187,14 @@ func (w *Waiting) park() {
 	c, g := w.c, &w.g
 	w.in = true
 	c.mu.Lock()
-	c.parked = append(c.parked, w)
+	c.parked = append(c.parked, w.w)
 	c.mu.Unlock()
 	if g.until.IsZero() {
 		return
 	}
-	epoch := w.epoch
+	q, x := g.q, w.w // when it runs the place may have gone on to another queue
 	w.timer = c.m.opt.Clock.AfterFunc(g.until.Sub(c.m.opt.Clock.Now()), func() {
-		g.q.mu.Lock()
-		defer g.q.mu.Unlock()
-		if w.epoch == epoch {
-			g.q.wait.end(&w.w, waitResult{rc: mqi.MQRC_NO_MSG_AVAILABLE})
-		}
+		q.endWait(x, mqi.MQRC_NO_MSG_AVAILABLE)
 	})
 }
 
@@ -212,7 +204,7 @@ func (w *Waiting) unpark() {
 	w.in = false
 	c.mu.Lock()
 	for i, x := range c.parked {
-		if x == w {
+		if x == w.w {
 			last := len(c.parked) - 1
 			c.parked[i] = c.parked[last]
 			c.parked[last] = nil
@@ -238,7 +230,7 @@ func (w *Waiting) Resume() ([]byte, int, GetState, error) {
 	}
 	defer w.c.verb.Unlock()
 	select {
-	case r := <-w.w.ch:
+	case r := <-w.ch:
 		w.unpark()
 		f, err := w.g.answered(r)
 		switch {
@@ -295,8 +287,8 @@ func (w *Waiting) Cancel() {
 	q := w.g.q
 	q.mu.Lock()
 	w.w.place = nil // nobody need be told
-	q.wait.end(&w.w, waitResult{rc: mqi.MQRC_NO_MSG_AVAILABLE})
+	q.wait.end(w.w, waitResult{rc: mqi.MQRC_NO_MSG_AVAILABLE})
 	q.mu.Unlock()
-	w.g.abandon(<-w.w.ch)
+	w.g.abandon(<-w.ch)
 	w.unpark()
 }
