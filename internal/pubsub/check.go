@@ -24,7 +24,7 @@ func (t *Tree) Check() error {
 	if c.brief != t.brief {
 		return fmt.Errorf("nodes count %d uses that nothing is there for, %d handles are open for a moment", c.brief, t.brief)
 	}
-	if n := t.wild.count(); n != c.wild {
+	if n := t.wild.root.count(); n != c.wild {
 		return fmt.Errorf("trie has %d wildcard subscriptions, the tree %d", n, c.wild)
 	}
 	seen, last := 0, int64(0)
@@ -149,7 +149,7 @@ func (k *kids) checkSize() error {
 
 // count is the number of subscriptions in a trie.
 func (w *wnode) count() int {
-	n := len(w.subs) + len(w.chars)
+	n := len(w.subs) + len(w.long) + w.chars.n
 	for _, c := range w.kids {
 		n += c.count()
 	}

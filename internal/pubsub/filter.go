@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -44,10 +45,34 @@ type Filter struct {
 	exact string
 	wild  bool
 	lits  int      // literal levels before the first wildcard
+	least int      // SchemeTopic: levels that a topic has at least
 	lead  string   // these levels as a topic string
 	level []string // SchemeTopic: all levels, adjacent '#' made one
 	kind  []levelKind
 	glob  []globTok // SchemeChar
+
+	byLevel atomic.Pointer[automaton[string]] // SchemeTopic; made when it is first needed
+	byRune  atomic.Pointer[automaton[rune]]   // SchemeChar
+}
+
+// levels is the automaton of a filter of the topic scheme.
+func (f *Filter) levels() *automaton[string] {
+	if a := f.byLevel.Load(); a != nil {
+		return a
+	}
+	a := newAutomaton(len(f.kind), func(i int) (levelKind, string) { return f.kind[i], f.level[i] })
+	f.byLevel.Store(a)
+	return a
+}
+
+// runes is the automaton of a filter of the character scheme.
+func (f *Filter) runes() *automaton[rune] {
+	if a := f.byRune.Load(); a != nil {
+		return a
+	}
+	a := newAutomaton(len(f.glob), func(i int) (levelKind, rune) { return f.glob[i].kind, f.glob[i].r })
+	f.byRune.Store(a)
+	return a
 }
 
 // literalRunes is how far the filter goes before its first wildcard.
@@ -58,7 +83,7 @@ func (f *Filter) literalRunes() int {
 	case f.scheme == SchemeTopic:
 		return utf8.RuneCountInString(f.lead) + min(f.lits, 1) // with the slash
 	}
-	return slices.IndexFunc(f.glob, func(t globTok) bool { return t.kind != globChar })
+	return slices.IndexFunc(f.glob, func(t globTok) bool { return t.kind != literal })
 }
 
 // String is the filter as written.
@@ -94,6 +119,9 @@ func ParseFilter(text string, s Scheme) (*Filter, error) {
 			continue
 		}
 		f.level, f.kind = append(f.level, lv), append(f.kind, k)
+		if k != hash {
+			f.least++
+		}
 		switch {
 		case k != literal:
 			f.wild = true
@@ -108,77 +136,37 @@ func ParseFilter(text string, s Scheme) (*Filter, error) {
 	return f, nil
 }
 
-// Match reports whether a topic string fits. It is the plain reading of the rules; the tree has faster ways.
+// Match reports whether a topic string fits. The tree has faster ways.
 func (f *Filter) Match(topic string) bool {
 	switch {
 	case !f.wild:
 		return f.exact == topic
 	case f.scheme == SchemeChar:
-		return globMatch(f.glob, topic)
+		return f.matchRunes(topic)
 	}
-	set := f.start(nil)
-	for rest, more := topic, topic != ""; more; {
+	return f.matchLevels(0, topic, topic != "")
+}
+
+// matchLevels reports whether the levels of a string, if more says that it has any, fit the filter's from one on.
+func (f *Filter) matchLevels(from int, topic string, more bool) bool {
+	if least := f.least - from; more && least > 0 && strings.Count(topic, "/")+1 < least || !more && least > 0 {
+		return false
+	}
+	a := f.levels()
+	s := a.start(from)
+	var room [16]uint64
+	buf := room[:]
+	for more && len(s.w) > 0 {
 		var lv string
-		lv, rest, more = nextLevel(rest)
-		if set = f.step(nil, set, lv); len(set) == 0 {
-			return false
-		}
+		lv, topic, more = nextLevel(topic)
+		next := a.step(buf, s, lv)
+		buf, s = s.w, next
 	}
-	return f.accepts(set)
+	return a.accepts(s)
 }
-
-// A topic-scheme filter is run as an automaton: its states are the places in level, and len(level) is the accepting
-// one. A '#' stays where it is for every level it swallows, and may be stepped over for nothing.
-
-// start returns the states before the first level.
-func (f *Filter) start(dst []int32) []int32 { return f.enter(dst, 0) }
-
-// enter adds a state and what follows from it for nothing, unless it is there. States are added in rising order.
-func (f *Filter) enter(dst []int32, p int32) []int32 {
-	if n := len(dst); n > 0 && dst[n-1] >= p {
-		return dst
-	}
-	dst = append(dst, p)
-	if int(p) < len(f.kind) && f.kind[p] == hash {
-		dst = append(dst, p+1)
-	}
-	return dst
-}
-
-// step appends the states after one more level.
-func (f *Filter) step(dst, set []int32, lv string) []int32 {
-	for _, p := range set {
-		if int(p) == len(f.kind) {
-			continue
-		}
-		switch f.kind[p] {
-		case hash:
-			dst = f.enter(dst, p)
-		case plus:
-			dst = f.enter(dst, p+1)
-		default:
-			if f.level[p] == lv {
-				dst = f.enter(dst, p+1)
-			}
-		}
-	}
-	return dst
-}
-
-func (f *Filter) accepts(set []int32) bool {
-	return len(set) > 0 && int(set[len(set)-1]) == len(f.kind)
-}
-
-type globKind uint8
-
-const (
-	globChar globKind = iota
-	globOne
-	globRun
-)
 
 type globTok struct {
-	kind globKind
+	kind levelKind
 	r    rune
 }
 
@@ -201,15 +189,15 @@ func parseChar(text string) (*Filter, error) {
 			escaped = true
 			continue
 		case r == '*':
-			tok.kind = globRun
+			tok.kind = hash
 		case r == '?':
-			tok.kind = globOne
+			tok.kind = plus
 		}
-		if tok.kind == globRun && len(f.glob) > 0 && f.glob[len(f.glob)-1].kind == globRun {
+		if tok.kind == hash && len(f.glob) > 0 && f.glob[len(f.glob)-1].kind == hash {
 			continue
 		}
 		f.glob = append(f.glob, tok)
-		if tok.kind != globChar {
+		if tok.kind != literal {
 			f.wild = true
 		}
 		if !f.wild {
@@ -231,26 +219,51 @@ func parseChar(text string) (*Filter, error) {
 	return f, nil
 }
 
-// globMatch goes back to the latest '*' only, so it needs at most len(toks)*len(s) steps.
+// manyTokens is where the plain way to match a pattern of characters ends: it needs tokens times characters in the worst case.
+const manyTokens = 32
+
+// matchRunes is Match for the character scheme.
+func (f *Filter) matchRunes(s string) bool {
+	if len(f.glob) <= manyTokens {
+		return globMatch(f.glob, s)
+	}
+	a := f.runes()
+	set := a.start(0)
+	var room [16]uint64
+	buf := room[:]
+	for _, r := range s {
+		next := a.step(buf, set, r)
+		if buf, set = set.w, next; len(set.w) == 0 {
+			return false
+		}
+	}
+	return a.accepts(set)
+}
+
+// globMatch goes back to the latest '*' only.
 func globMatch(toks []globTok, s string) bool {
-	rs := []rune(s)
 	p, i, star, mark := 0, 0, -1, 0
-	for i < len(rs) {
+	for i < len(s) {
+		r, size := rune(s[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
+		}
 		switch {
-		case p < len(toks) && toks[p].kind == globRun:
+		case p < len(toks) && toks[p].kind == hash:
 			star, mark = p, i
 			p++
-		case p < len(toks) && (toks[p].kind == globOne || toks[p].r == rs[i]):
+		case p < len(toks) && (toks[p].kind == plus || toks[p].r == r):
 			p++
-			i++
+			i += size
 		case star >= 0:
-			mark++
+			_, size = utf8.DecodeRuneInString(s[mark:])
+			mark += size
 			p, i = star+1, mark
 		default:
 			return false
 		}
 	}
-	for p < len(toks) && toks[p].kind == globRun {
+	for p < len(toks) && toks[p].kind == hash {
 		p++
 	}
 	return p == len(toks)

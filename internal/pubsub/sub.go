@@ -49,8 +49,10 @@ type Sub struct {
 	node   *Node  // where it hangs: its topic, or the literal beginning of its filter
 	trie   *wnode // wildcards only
 	pos    int    // in node.ext.subs or wild
-	tpos   int    // in trie.subs or chars
-	counts bool   // its filter matches its own node, so it is seen there
+	tpos   int    // in trie.subs or long, or in its list of trie.chars
+	run    uint64 // where trie.chars has it, 0: among those without a run
+	runLen uint8
+	counts bool // its filter matches its own node, so it is seen there
 
 	numMsgs atomic.Int64
 	lastMsg atomic.Int64 // unix nanoseconds, 0: none
@@ -192,7 +194,7 @@ func cutSub(list []*Sub, i int, moved func(*Sub, int)) []*Sub {
 // matchesLead reports whether a wildcard filter fits the topic of its own literal levels: a/# fits a.
 func (f *Filter) matchesLead() bool {
 	if f.scheme == SchemeChar {
-		return globMatch(f.glob, f.lead)
+		return f.matchRunes(f.lead)
 	}
 	return f.lits == len(f.kind)-1 && f.kind[f.lits] == hash
 }

@@ -1,5 +1,10 @@
 package pubsub
 
+import (
+	"slices"
+	"sync"
+)
+
 // Wildcard subscriptions by the levels of their filter, apart from the topic tree: it is small, and a publication
 // looks only at the filters whose levels so far fit.
 
@@ -12,14 +17,27 @@ type wnode struct {
 	plus   *wnode
 	hash   *wnode
 	subs   []*Sub
-	chars  []*Sub
+	long   []*Sub // of a '#': those that go on for more than maxTail levels
+	chars  charIndex
+	num    int // of a '#': its number in the trie, from 0
+}
+
+// maxTail is how many levels behind its first '#' a filter may have in the trie. What is there is looked at for every level
+// of what is published, so the rest of longer ones is run on its own, at the end, and in a cheaper way.
+const maxTail = 8
+
+// subTrie is the trie with the numbers of its '#'.
+type subTrie struct {
+	root wnode
+	nums int
+	free []int
 }
 
 func (w *wnode) empty() bool {
-	return len(w.kids) == 0 && w.plus == nil && w.hash == nil && len(w.subs) == 0 && len(w.chars) == 0
+	return len(w.kids) == 0 && w.plus == nil && w.hash == nil && len(w.subs) == 0 && len(w.long) == 0 && w.chars.n == 0
 }
 
-func (w *wnode) child(k levelKind, name string) *wnode {
+func (t *subTrie) child(w *wnode, k levelKind, name string) *wnode {
 	switch k {
 	case plus:
 		if w.plus == nil {
@@ -29,6 +47,12 @@ func (w *wnode) child(k levelKind, name string) *wnode {
 	case hash:
 		if w.hash == nil {
 			w.hash = &wnode{parent: w, kind: hash}
+			if n := len(t.free); n > 0 {
+				w.hash.num, t.free = t.free[n-1], t.free[:n-1]
+			} else {
+				w.hash.num = t.nums
+				t.nums++
+			}
 		}
 		return w.hash
 	}
@@ -43,43 +67,58 @@ func (w *wnode) child(k levelKind, name string) *wnode {
 	return c
 }
 
+// tail is where a filter's part behind its first '#' begins, and whether it is too long for the trie.
+func (f *Filter) tail() (from int, long bool) {
+	from = slices.Index(f.kind, hash) + 1
+	return from, from > 0 && len(f.kind)-from > maxTail
+}
+
 // add puts a wildcard subscription in.
-func (w *wnode) add(s *Sub) {
-	f := s.filter
+func (t *subTrie) add(s *Sub) {
+	f, w := s.filter, &t.root
 	if f.scheme == SchemeChar {
 		for rest, more := f.lead, f.lits > 0; more; {
 			var lv string
 			lv, rest, more = nextLevel(rest)
-			w = w.child(literal, lv)
+			w = t.child(w, literal, lv)
 		}
-		s.trie, s.tpos = w, len(w.chars)
-		w.chars = append(w.chars, s)
+		s.trie = w
+		w.chars.add(s)
 		return
 	}
+	from, long := f.tail()
 	for i, k := range f.kind {
-		w = w.child(k, f.level[i])
+		if long && i == from {
+			s.trie, s.tpos = w, len(w.long)
+			w.long = append(w.long, s)
+			return
+		}
+		w = t.child(w, k, f.level[i])
 	}
 	s.trie, s.tpos = w, len(w.subs)
 	w.subs = append(w.subs, s)
 }
 
-// remove takes a subscription out, and the levels that nobody else needs. w is the trie's root.
-func (w *wnode) remove(s *Sub) {
+// remove takes a subscription out, and the levels that nobody else needs.
+func (t *subTrie) remove(s *Sub) {
 	c := s.trie
 	s.trie = nil
 	moved := func(m *Sub, i int) { m.tpos = i }
 	if s.filter.scheme == SchemeChar {
-		c.chars = cutSub(c.chars, s.tpos, moved)
+		c.chars.remove(s)
+	} else if _, long := s.filter.tail(); long {
+		c.long = cutSub(c.long, s.tpos, moved)
 	} else {
 		c.subs = cutSub(c.subs, s.tpos, moved)
 	}
-	for c != w && c.empty() {
+	for c != &t.root && c.empty() {
 		p := c.parent
 		switch c.kind {
 		case plus:
 			p.plus = nil
 		case hash:
 			p.hash = nil
+			t.free = append(t.free, c.num)
 		default:
 			if delete(p.kids, c.name); len(p.kids) == 0 {
 				p.kids = nil
@@ -89,96 +128,115 @@ func (w *wnode) remove(s *Sub) {
 	}
 }
 
-// wstates is the set of trie nodes that fit the levels so far. Only '#' nodes can be reached twice: they stay for
-// every level, and are entered for nothing from their parent.
+// wstates is the set of trie nodes that fit the levels so far. A '#' fits every level from when it is reached; others are
+// reached by one way only, so only a '#' need be looked for before it is added. cur is what fits beside those.
 type wstates struct {
-	list []*wnode
-	seen map[*wnode]bool // of '#' nodes, once there are many
+	hashes    []reached
+	cur, next []*wnode
+	in        []uint64 // numbers of hashes
 }
 
-const scanStates = 24
+// reached is a '#' with the part of the topic that was left when it was reached first.
+type reached struct {
+	w    *wnode
+	rest string
+	more bool
+}
+
+var statePool = sync.Pool{New: func() any { return &wstates{} }}
 
 // enter adds a trie node, and the '#' below it, which may stand for no level at all.
-func (s *wstates) enter(w *wnode) {
-	if w.kind == hash && s.has(w) {
-		return
-	}
-	s.list = append(s.list, w)
-	if s.seen != nil && w.kind == hash {
-		s.seen[w] = true
-	}
+func (s *wstates) enter(w *wnode, rest string, more bool) {
+	s.next = append(s.next, w)
 	if w.hash != nil {
-		s.enter(w.hash)
+		s.reach(w.hash, rest, more)
 	}
 }
 
-func (s *wstates) has(w *wnode) bool {
-	if s.seen != nil {
-		return s.seen[w]
+func (s *wstates) reach(w *wnode, rest string, more bool) {
+	i := w.num / 64
+	if i >= len(s.in) {
+		s.in = append(s.in, make([]uint64, i+1-len(s.in))...)
 	}
-	for _, x := range s.list {
-		if x == w {
-			return true
-		}
+	if bit := uint64(1) << (w.num % 64); s.in[i]&bit == 0 {
+		s.in[i] |= bit
+		s.hashes = append(s.hashes, reached{w, rest, more})
 	}
-	if len(s.list) > scanStates {
-		s.seen = map[*wnode]bool{}
-		for _, x := range s.list {
-			if x.kind == hash {
-				s.seen[x] = true
-			}
-		}
-	}
-	return false
 }
 
-func (s *wstates) reset() { s.list, s.seen = s.list[:0], nil }
+// done forgets what was matched and gives the memory back.
+func (s *wstates) done() {
+	for _, r := range s.hashes {
+		s.in[r.w.num/64] = 0
+	}
+	clear(s.hashes)
+	clear(s.cur[:cap(s.cur)])
+	clear(s.next[:cap(s.next)])
+	s.hashes, s.cur, s.next = s.hashes[:0], s.cur[:0], s.next[:0]
+	if cap(s.hashes)+cap(s.cur)+cap(s.next) <= 4096 {
+		statePool.Put(s)
+	}
+}
 
 // match appends the wildcard subscriptions that fit a topic and are made at least at block levels deep.
-func (w *wnode) match(dst []*Sub, topic string, block int) []*Sub {
-	var a, b [16]*wnode
-	cur, next := wstates{list: a[:0]}, wstates{list: b[:0]}
-	cur.enter(w)
-	lit := w // the way without wildcards, where the character patterns are
-	dst = lit.matchChars(dst, topic, block)
-	for rest, more := topic, topic != ""; more; {
+func (t *subTrie) match(dst []*Sub, topic string, block int) []*Sub {
+	s := statePool.Get().(*wstates)
+	defer s.done()
+	rest, more := topic, topic != ""
+	s.enter(&t.root, rest, more)
+	s.cur, s.next = s.next, s.cur
+	lit := &t.root // the way without wildcards, where the character patterns are
+	dst = lit.chars.match(dst, topic, block)
+	for more {
 		var lv string
 		lv, rest, more = nextLevel(rest)
-		next.reset()
-		for _, x := range cur.list {
-			if x.kind == hash {
-				next.enter(x)
-			}
-			if c := x.kids[lv]; c != nil {
-				next.enter(c)
-			}
-			if x.plus != nil {
-				next.enter(x.plus)
-			}
+		s.next = s.next[:0]
+		for i := len(s.hashes) - 1; i >= 0; i-- { // from the end: what is added now begins behind this level
+			s.follow(s.hashes[i].w, lv, rest, more)
 		}
-		cur, next = next, cur
+		for _, x := range s.cur {
+			s.follow(x, lv, rest, more)
+		}
+		s.cur, s.next = s.next, s.cur
 		if lit != nil {
 			if lit = lit.kids[lv]; lit != nil {
-				dst = lit.matchChars(dst, topic, block)
+				dst = lit.chars.match(dst, topic, block)
 			}
 		}
-		if len(cur.list) == 0 {
+		if len(s.cur)+len(s.hashes) == 0 {
 			return dst
 		}
 	}
-	for _, x := range cur.list {
-		for _, s := range x.subs {
-			if s.filter.lits >= block {
-				dst = append(dst, s)
+	for _, x := range s.cur {
+		dst = appendFrom(dst, x.subs, block)
+	}
+	for _, r := range s.hashes {
+		dst = appendFrom(dst, r.w.subs, block)
+		for _, sub := range r.w.long {
+			from, _ := sub.filter.tail()
+			// The '#' itself is run too: it may take levels.
+			if sub.filter.lits >= block && sub.filter.matchLevels(from-1, r.rest, r.more) {
+				dst = append(dst, sub)
 			}
 		}
 	}
 	return dst
 }
 
-func (w *wnode) matchChars(dst []*Sub, topic string, block int) []*Sub {
-	for _, s := range w.chars {
-		if s.filter.lits >= block && globMatch(s.filter.glob, topic) {
+// follow enters the nodes below one that fit a level.
+func (s *wstates) follow(x *wnode, lv, rest string, more bool) {
+	if c := x.kids[lv]; c != nil {
+		s.enter(c, rest, more)
+	}
+	if x.plus != nil {
+		s.enter(x.plus, rest, more)
+	}
+}
+
+// appendFrom appends those that are made at least at block levels deep.
+func appendFrom(dst, subs []*Sub, block int) []*Sub {
+	for _, s := range subs {
+		if s.filter.lits >= block {
 			dst = append(dst, s)
 		}
 	}

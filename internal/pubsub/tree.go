@@ -42,7 +42,7 @@ type Tree struct {
 	nodes    int // without the root
 	objects  map[string]*Topic
 	idle     idleList
-	wild     wnode // trie of wildcard subscriptions
+	wild     subTrie // trie of wildcard subscriptions
 	subs     int
 	durable  int // of subs
 	retained int

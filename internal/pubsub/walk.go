@@ -40,7 +40,8 @@ func (p Page) Done() bool { return p.done }
 type walker struct {
 	t      *Tree
 	f      *Filter
-	rows   int // still wanted
+	auto   *automaton[string] // SchemeTopic
+	rows   int                // still wanted
 	visits int
 	resume []step // way to go on along; nil once it was reached
 	off    int
@@ -84,9 +85,10 @@ func (w *walker) run() bool {
 	if n == nil {
 		return true
 	}
-	var set []int32
+	var set states
 	if f.scheme == SchemeTopic {
-		set = f.enter(nil, int32(f.lits))
+		w.auto = f.levels()
+		set = w.auto.start(f.lits)
 	}
 	return w.node(n, set)
 }
@@ -122,15 +124,15 @@ func (w *walker) self(n *Node, matches bool) bool {
 	return true
 }
 
-func (w *walker) matches(n *Node, set []int32) bool {
+func (w *walker) matches(n *Node, set states) bool {
 	if w.f.scheme == SchemeChar {
-		return globMatch(w.f.glob, n.Topic())
+		return w.f.matchRunes(n.Topic())
 	}
-	return w.f.accepts(set)
+	return w.auto.accepts(set)
 }
 
 // node visits n and what is below it.
-func (w *walker) node(n *Node, set []int32) bool {
+func (w *walker) node(n *Node, set states) bool {
 	depth := len(w.path)
 	resuming := depth < len(w.resume)
 	if !resuming {
@@ -143,7 +145,7 @@ func (w *walker) node(n *Node, set []int32) bool {
 		w.lost(depth)
 		return true
 	}
-	if w.f.scheme == SchemeTopic && !w.open(set) {
+	if w.f.scheme == SchemeTopic && !w.auto.open(set) {
 		return w.named(n, set)
 	}
 	return w.all(n, set)
@@ -156,24 +158,14 @@ func (w *walker) lost(depth int) {
 	}
 }
 
-// open reports whether a wildcard may take the next level.
-func (w *walker) open(set []int32) bool {
-	for _, p := range set {
-		if int(p) < len(w.f.kind) && w.f.kind[p] != literal {
-			return true
-		}
-	}
-	return false
-}
-
 // named goes down to the children that the filter names.
-func (w *walker) named(n *Node, set []int32) bool {
+func (w *walker) named(n *Node, set states) bool {
 	var names []string
-	for _, p := range set {
-		if int(p) < len(w.f.level) {
-			names = append(names, w.f.level[p])
+	set.each(func(place int) {
+		if place < len(w.f.level) {
+			names = append(names, w.f.level[place])
 		}
-	}
+	})
 	slices.Sort(names)
 	depth := len(w.path)
 	resuming := depth < len(w.resume)
@@ -199,7 +191,7 @@ func (w *walker) named(n *Node, set []int32) bool {
 }
 
 // all goes down to every child that may match.
-func (w *walker) all(n *Node, set []int32) bool {
+func (w *walker) all(n *Node, set states) bool {
 	depth := len(w.path)
 	resuming := depth < len(w.resume)
 	byName := n.kids.n <= sortedKids
@@ -244,9 +236,9 @@ func (w *walker) all(n *Node, set []int32) bool {
 }
 
 // down enters a child with the states its level leads to.
-func (w *walker) down(c *Node, set []int32, byName bool) bool {
+func (w *walker) down(c *Node, set states, byName bool) bool {
 	if w.f.scheme == SchemeTopic {
-		if set = w.f.step(make([]int32, 0, 4), set, c.name); len(set) == 0 {
+		if set = w.auto.step(nil, set, c.name); len(set.w) == 0 {
 			return true
 		}
 	}
