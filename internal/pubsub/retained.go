@@ -141,6 +141,23 @@ func (t *Tree) ClearRetainedIf(topic string, ref RetainedRef) bool {
 	return true
 }
 
+// ClearMatching forgets, for one page of the topics that fit a filter, the retained publications whose numbers are below a bound, also
+// those that have expired, and returns their numbers.
+func (t *Tree) ClearMatching(f *Filter, below RetainedRef, p Page) ([]RetainedRef, Page) {
+	var gone []RetainedRef
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p = t.walk(f, p, func(n *Node, _, _ int) (int, bool) {
+		if !n.retained() || n.ref >= below {
+			return 0, false
+		}
+		gone = append(gone, n.ref)
+		t.dropRetained(n)
+		return 1, false
+	})
+	return gone, p
+}
+
 // hasRetained leaves out what has expired and only waits to be removed.
 func (n *Node) hasRetained(now int64) bool {
 	return n.retained() && (n.ext == nil || n.ext.expiry == nil || n.ext.expiry.at > now)

@@ -226,6 +226,7 @@ func (m *Manager) loadObjects() error {
 func (m *Manager) Start(ctx context.Context) error {
 	m.state.Store(stateRunning)
 	m.wg.Go(m.runTopics)
+	m.wg.Go(m.runSweeps)
 	m.wg.Go(m.runSubEnds)
 	m.wg.Go(m.runDelays)
 	m.startControlled(ctx)

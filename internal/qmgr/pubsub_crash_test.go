@@ -117,16 +117,22 @@ func (r *crashRun) state(m *Manager) (queues [2]string, retained [2]string) {
 	return queues, retained
 }
 
-// A unit's copies on every subscriber's queue and its retained publications are there together or not at all, whenever
-// the power fails and whatever the disk kept.
-func TestCrashPublications(t *testing.T) {
-	dir := t.TempDir()
+// shm is a directory in memory where there is one: the tests of a failing power write much.
+func shm(t *testing.T) string {
+	t.Helper()
 	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
 		if d, err := os.MkdirTemp("/dev/shm", "qmgrd-qmgr-test-"); err == nil {
 			t.Cleanup(func() { os.RemoveAll(d) })
-			dir = d
+			return d
 		}
 	}
+	return t.TempDir()
+}
+
+// A unit's copies on every subscriber's queue and its retained publications are there together or not at all, whenever
+// the power fails and whatever the disk kept.
+func TestCrashPublications(t *testing.T) {
+	dir := shm(t)
 	points, step := 60, 3
 	if testing.Short() {
 		points, step = 20, 9

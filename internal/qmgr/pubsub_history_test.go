@@ -102,6 +102,7 @@ func (m *psModel) step() {
 		m.closeOne()
 	case op == 15:
 		f := rapid.SampledFrom(psFilters).Draw(rt, "clear")
+		clearOneByOne = rapid.SampledFrom([]int{0, 5000}).Draw(rt, "one by one")
 		m.ok("CLEAR TOPICSTR('" + f + "') CLRTYPE(RETAINED)")
 		for t := range m.retained {
 			if m.matches(f, t) {
@@ -415,6 +416,7 @@ func runPubsubHistory(t *testing.T, rt *rapid.T, dir string, steps int) {
 }
 
 func TestPubsubHistory(t *testing.T) {
+	setClearOneByOne(t, clearOneByOne) // changes in between
 	n := 0
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {

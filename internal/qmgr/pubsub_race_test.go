@@ -13,7 +13,15 @@ import (
 
 // Everything at once: publishers with and without retain, subscriptions that come and go, commands, time. A subscription
 // that was there before and stays gets every publication once; store and tree agree on what is retained.
-func TestPubsubConcurrent(t *testing.T) {
+func TestPubsubConcurrent(t *testing.T) { pubsubConcurrent(t) }
+
+// The same with every clear as a record.
+func TestPubsubConcurrentClears(t *testing.T) {
+	setClearOneByOne(t, 0)
+	pubsubConcurrent(t)
+}
+
+func pubsubConcurrent(t *testing.T) {
 	r := newPSBoltRig(t)
 	r.life(2)
 	const publishers, each = 4, 60

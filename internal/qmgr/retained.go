@@ -56,6 +56,11 @@ type retainStore struct {
 	last    uint64                   // number of the last change
 	mem     retainedMem              // nonpersistent ones in force
 	flight  map[string][]*retainedOp // submitted and not in force yet, by topic, in order
+
+	clearing []*cleared // the same of CLEAR TOPICSTR of many
+	swept    []*cleared // those in force whose entries are still in the store
+	failures uint64     // units that the store refused
+	sweep    chan struct{}
 }
 
 func (r *retainStore) init(tree *pubsub.Tree) {
@@ -63,6 +68,7 @@ func (r *retainStore) init(tree *pubsub.Tree) {
 	r.inForce = sync.NewCond(&r.mu)
 	r.mem.init()
 	r.flight = map[string][]*retainedOp{}
+	r.sweep = make(chan struct{}, 1)
 }
 
 // inStore reports whether a reference is that of a persistent publication.
@@ -167,6 +173,9 @@ func (r *retainStore) settled(upTo uint64) {
 }
 
 func (r *retainStore) flying(upTo uint64) bool {
+	if slices.ContainsFunc(r.clearing, func(c *cleared) bool { return c.upTo <= upTo }) {
+		return true
+	}
 	for _, list := range r.flight {
 		if uint64(list[0].ref)>>1 <= upTo {
 			return true
@@ -235,6 +244,7 @@ func (r *retainStore) failed(ops []*retainedOp) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.failures++
 	for _, op := range ops {
 		list := r.flight[op.topic]
 		if i := slices.Index(list, op); i >= 0 {
@@ -379,11 +389,23 @@ func (m *Manager) loadRetained() error {
 	now := m.opt.Clock.Now().UnixMilli()
 	var tx store.Tx
 	err := m.opt.Store.Range(retainedTable, nil, nil, func(k, v []byte) error {
+		if isClearedKey(k) { // these come first
+			c, err := decodeCleared(k, v)
+			if err != nil {
+				return fmt.Errorf("%q: %w", k, err)
+			}
+			r.last = max(r.last, c.upTo)
+			r.swept = append(r.swept, c)
+			return nil
+		}
 		op, err := decodeRetained(k, v)
 		if err != nil {
 			return fmt.Errorf("%q: %w", k, err)
 		}
 		r.last = max(r.last, uint64(op.ref)>>1)
+		if gone(r.swept, op.topic, op.ref) {
+			return nil
+		}
 		if op.expires != 0 && op.expires <= now {
 			tx.Unset(retainedTable, slices.Clone(k))
 			return nil
@@ -392,6 +414,9 @@ func (m *Manager) loadRetained() error {
 		r.apply(op)
 		return nil
 	})
+	if len(r.swept) > 0 {
+		r.sweepSoon()
+	}
 	if err != nil || tx.Len() == 0 {
 		return err
 	}

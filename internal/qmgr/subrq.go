@@ -73,34 +73,58 @@ func (m *Manager) sendRetained(u *uow, s *pubsub.Sub, upTo uint64) (n int, rc mq
 		return 0, 0
 	}
 	tree := m.topics.tree
-	cfg := cfgOf(s)
+	reads := retainedReads{m: m}
+	defer reads.wait()
+	put := func() mqi.RC {
+		got, rc := m.putRetained(u, s, reads.next(), upTo)
+		n += got
+		return rc
+	}
 	for p := (pubsub.Page{}); !p.Done(); {
 		var found []pubsub.RetainedAt
 		found, p = tree.RetainedForSub(s.Filter(), p)
-		for i := range found {
-			if uint64(found[i].Ref)>>1 > upTo {
-				continue
+		reads.start(found, p.Done())
+		for reads.plenty() {
+			if rc := put(); rc != 0 {
+				return n, rc
 			}
-			head, body, err := m.retainedMsg(&found[i])
-			if err != nil {
-				m.opt.Log.Error().Err(err).Str("topic", found[i].Topic).Msg("retained publication not readable")
-				return n, mqi.MQRC_RETAINED_MSG_Q_ERROR
-			}
-			if head == nil || uint64(found[i].Ref)>>1 > upTo {
-				continue
-			}
-			pub := newPublication(m, found[i].Topic, head, body)
-			pub.retained = true
-			pub.useDLQ = tree.Resolve(pub.topic, pubsub.USEDLQ) == "YES"
-			if !pub.selected(cfg.sel) {
-				continue
-			}
-			if rc := m.sendCopy(u, pub, s); rc != 0 {
-				return n, mqi.MQRC_RETAINED_NOT_DELIVERED
-			}
-			u.sent = append(u.sent, s)
-			n++
 		}
+	}
+	for !reads.none() {
+		if rc := put(); rc != 0 {
+			return n, rc
+		}
+	}
+	return n, 0
+}
+
+// putRetained puts copies of publications that have been read on the queue of a subscription.
+func (m *Manager) putRetained(u *uow, s *pubsub.Sub, r *retainedRead, upTo uint64) (n int, rc mqi.RC) {
+	cfg := cfgOf(s)
+	for i := range r.heads {
+		at := &r.at[i]
+		if r.heads[i] == nil || uint64(at.Ref)>>1 > upTo {
+			continue
+		}
+		pub := newPublication(m, at.Topic, r.heads[i], r.bodies[i])
+		pub.retained = true
+		if !pub.selected(cfg.sel) {
+			continue
+		}
+		rc := m.sendCopy(u, pub, s)
+		if rc != 0 && m.topics.tree.Resolve(pub.topic, pubsub.USEDLQ) == "YES" {
+			pub.useDLQ = true
+			rc = m.sendCopy(u, pub, s)
+		}
+		if rc != 0 {
+			return n, mqi.MQRC_RETAINED_NOT_DELIVERED
+		}
+		u.sent = append(u.sent, s)
+		n++
+	}
+	if r.err != nil {
+		m.opt.Log.Error().Err(r.err).Str("topic", r.at[len(r.heads)].Topic).Msg("retained publication not readable")
+		return n, mqi.MQRC_RETAINED_MSG_Q_ERROR
 	}
 	return n, 0
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
-	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // Topic objects: what ties a definition to the topic tree.
@@ -174,51 +173,6 @@ func (x *exec) clearTopicStr() *attr.Reply {
 		return x.m.storeFailed(err)
 	}
 	return x.success(x.c.Name)
-}
-
-// maxClearing is how many pages of topics are on their way to the disk at the same time, so that they share syncs.
-const maxClearing = 32
-
-// clearRetained removes the retained publications of the topics that fit a filter, a page in each unit.
-func (m *Manager) clearRetained(f *pubsub.Filter) error {
-	var first error
-	type page struct {
-		u *uow
-		t store.Ticket
-	}
-	var flying []page
-	end := func() {
-		p := flying[0]
-		flying = flying[1:]
-		err := p.t.Wait(context.Background())
-		m.noteStore(err)
-		if err == nil {
-			m.retain.done(p.u.retained)
-			return
-		}
-		m.retain.failed(p.u.retained)
-		if first == nil {
-			first = err
-		}
-	}
-	for p := (pubsub.Page{}); !p.Done() && first == nil; {
-		var found []pubsub.RetainedAt
-		if found, p = m.topics.tree.RetainedMatching(f, p); len(found) == 0 {
-			continue
-		}
-		u := &uow{}
-		for i := range found {
-			u.retained = append(u.retained, &retainedOp{topic: found[i].Topic})
-		}
-		flying = append(flying, page{u, m.submitUnit(u)})
-		if len(flying) == maxClearing {
-			end()
-		}
-	}
-	for len(flying) > 0 {
-		end()
-	}
-	return first
 }
 
 func topicRefused(err error, name string) *attr.Reply {
