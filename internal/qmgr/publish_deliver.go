@@ -51,7 +51,7 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 			return 0, mqi.E(op, h.name, rc)
 		}
 		change := &retainedOp{topic: p.topic, head: encodeHead(p.head), body: p.body, pers: p.persistent(),
-			expires: p.head.expire, pub: p, seen: m.retain.born.Load()}
+			expires: p.head.expire, pub: p, seen: m.retain.born.Load(), serial: m.topics.serial.Load()}
 		if !sync {
 			change.at = h.topic.pub // open until the change is in force
 		}

@@ -41,6 +41,8 @@ type retainedOp struct {
 	ref     pubsub.RetainedRef
 	pub     *publication // for subscriptions that are made before it is submitted
 	seen    uint64       // newest subscription when its recipients were found
+	serial  uint64       // the same as the number of its SUBID, which outlives a restart
+	again   bool         // read from a prepared branch: it is serial that tells what was there before the restart
 	entry   []byte       // for the store, but for ref; of a persistent one
 
 	at *pubsub.PubHandle // a handle of the topic that is open until the change is in force; nil when there is none
@@ -133,20 +135,36 @@ func (r *retainStore) atOnce(ops []*retainedOp) {
 // put. Such a subscription finds no retained publication yet, and would never hear of this one.
 func (m *Manager) lateCopies(u *uow, now uint64) {
 	for _, op := range u.retained {
-		if op.pub == nil || op.seen == now {
+		if op.pub == nil || op.seen == now && !op.again {
 			continue
 		}
 		late := slices.DeleteFunc(op.pub.recipients(m.topics.tree.Match(nil, op.topic)), func(s *pubsub.Sub) bool {
 			st, ok := s.Owner.(*subState)
-			return !ok || st.born <= op.seen || st.newOnly
+			return !ok || st.newOnly || !op.missed(st)
 		})
 		for _, s := range late {
 			if m.sendCopy(u, op.pub, s) == 0 {
 				u.sent = append(u.sent, s)
 			}
 		}
-		op.seen = now
+		op.seen, op.again = now, false
 	}
+}
+
+// missed reports whether a subscription came after the put.
+func (op *retainedOp) missed(st *subState) bool {
+	if st.born > op.seen {
+		return true
+	}
+	if !op.again {
+		return false
+	}
+	d := st.obj.Def()
+	if d == nil {
+		return false
+	}
+	n, ok := subSerial(d)
+	return ok && n > op.serial
 }
 
 // addSub puts a subscription into the topic tree. Retained publications up to the number it returns are not sent to it

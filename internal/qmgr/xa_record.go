@@ -69,7 +69,18 @@ func (b *branch) encode(state branchState) []byte {
 		if op.pers {
 			kind |= 2
 		}
+		p := op.pub
+		if p != nil {
+			kind |= 4
+			if p.useDLQ {
+				kind |= 8
+			}
+		}
 		v = appendBytes(append(v, kind), op.topic)
+		if p != nil { // for subscriptions that are made before it is committed
+			v = binary.AppendUvarint(v, op.serial)
+			v = binary.AppendUvarint(append(v, p.level), uint64(uint32(p.opts)))
+		}
 		v = binary.AppendVarint(v, op.expires)
 		v = appendBytes(appendBytes(v, string(op.head)), string(op.body))
 	}
@@ -141,7 +152,16 @@ func (r *xaReader) retained() (out []retainedOp) {
 		if k := r.take(1); len(k) == 1 {
 			kind = k[0]
 		}
-		op := retainedOp{pers: kind&2 != 0, topic: r.text(), expires: r.varint()}
+		op := retainedOp{pers: kind&2 != 0, topic: r.text()}
+		if kind&4 != 0 {
+			p := &publication{topic: op.topic, useDLQ: kind&8 != 0}
+			op.serial, op.again, op.pub = r.uvarint(), true, p
+			if level := r.take(1); len(level) == 1 {
+				p.level = level[0]
+			}
+			p.opts = int32(uint32(r.uvarint()))
+		}
+		op.expires = r.varint()
 		head, body := r.text(), r.text()
 		if kind&1 != 0 {
 			op.head, op.body = []byte(head), []byte(body)
@@ -179,6 +199,31 @@ func decodeBranch(k, v []byte) (b *branch, puts, gets []msgRef, err error) {
 	return b, puts, gets, nil
 }
 
+// revive completes the retained publications of a branch that was prepared when the queue manager ended: subscriptions
+// that are made before they are committed get copies of them.
+func (m *Manager) revive(b *branch) error {
+	if b.prepared == nil {
+		return nil
+	}
+	for i := range b.prepared.retained {
+		op := &b.prepared.retained[i]
+		p := op.pub
+		if p == nil {
+			continue
+		}
+		head, err := decodeHead(op.head)
+		if err != nil {
+			return fmt.Errorf("%w: retained publication on %q: %w", errXARecord, cut(op.topic, 100), err)
+		}
+		p.m, p.head, p.body = m, head, op.body
+		op.seen = m.retain.born.Load()
+		if m.topics.serial.Load() < op.serial { // the newest ones may have gone
+			m.topics.serial.Store(op.serial)
+		}
+	}
+	return nil
+}
+
 // awaited is a message that a prepared branch has put or got, and that loading the queues will find.
 type awaited struct {
 	b   *branch
@@ -192,6 +237,9 @@ func (m *Manager) loadIndoubt() (map[msgRef]awaited, error) {
 	err := m.opt.Store.Range(store.TableIndoubt, nil, nil, func(k, v []byte) error {
 		b, puts, gets, err := decodeBranch(k, v)
 		if err != nil {
+			return fmt.Errorf("%w: %x", err, k)
+		}
+		if err := m.revive(b); err != nil {
 			return fmt.Errorf("%w: %x", err, k)
 		}
 		m.xa.branches[b.xid] = b
