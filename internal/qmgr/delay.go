@@ -174,6 +174,9 @@ func (c *Conn) stage(op string, h *handle, head *msgHead, body []byte, md *mqi.M
 	}
 	staged := *head
 	body = c.m.propsToData(&staged, body)
+	if len(body) > q.Queue.cfg.Load().maxMsgL { // our header does not count
+		return mqi.E(op, delayQueue, mqi.MQRC_MSG_TOO_BIG_FOR_Q)
+	}
 	d.format = staged.md.Format
 	staged.md.Format, staged.deliver = delayFormat, 0
 	staged.md.Report &= mqi.MQRO_EXPIRATION_WITH_FULL_DATA | mqi.MQRO_PASS_MSG_ID | mqi.MQRO_PASS_CORREL_ID |

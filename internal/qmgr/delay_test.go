@@ -267,3 +267,44 @@ func FuzzDelayHeader(f *testing.F) {
 	f.Add(d.append(nil))
 	f.Fuzz(func(_ *testing.T, b []byte) { _, _, _ = parseDelay(b) })
 }
+
+// MAXUMSGS bounds applications' units of work, not the one in which the queue manager moves what is due; and what it could not
+// move has not been backed out by anybody.
+func TestDelayBesideMAXUMSGS(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("ALTER QMGR MAXUMSGS(1)")
+	h := openFor(t, r.c, "Q", inOut)
+	for range 5 {
+		_, err := tryDelayed(r.c, h, 1000, "x", 0, persistent)
+		wantRC(t, err, 0)
+	}
+	r.ok("ALTER QLOCAL(Q) PUT(DISABLED)")
+	r.advance(2 * time.Second)
+	if r.staged() != 5 {
+		t.Fatalf("%d messages staged, want 5: nothing takes them", r.staged())
+	}
+	s := openFor(t, r.c, delayQueue, mqi.MQOO_BROWSE)
+	if _, md, err := tryGet(r.c, s, mqi.MQGMO_BROWSE_FIRST); err != nil || md.BackoutCount != 0 {
+		t.Errorf("backout count %d, %v", md.BackoutCount, err)
+	}
+	r.ok("ALTER QLOCAL(Q) PUT(ENABLED)")
+	r.advance(delayRetry + time.Second)
+	for range 5 {
+		if _, md := r.arrives(r.c, h); md.BackoutCount != 0 {
+			t.Errorf("backout count %d", md.BackoutCount)
+		}
+	}
+}
+
+// The staging queue's MAXMSGL holds.
+func TestDelayTooLong(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("ALTER QLOCAL(" + delayQueue + ") MAXMSGL(10)")
+	_, err := tryDelayed(r.c, openFor(t, r.c, "Q", inOut), 1000, "x", 0)
+	wantRC(t, err, mqi.MQRC_MSG_TOO_BIG_FOR_Q)
+	if r.staged() != 0 {
+		t.Error("it was staged all the same")
+	}
+}

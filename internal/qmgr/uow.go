@@ -98,7 +98,7 @@ func (c *Conn) begun() *uow {
 func (c *Conn) room(n int) mqi.RC {
 	u := c.work
 	switch {
-	case u == nil:
+	case u == nil, c.opt.Internal: // the queue manager's own moves have a bound of their own
 		return 0
 	case u.n+n > numAttr(c.m.qmgrDef(), "MAXUMSGS", 10000):
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
@@ -197,7 +197,11 @@ func (c *Conn) backoutWork() {
 		c.work = kept
 		c.mu.Unlock()
 	}
-	c.m.undo(u)
+	if c.opt.Internal { // no application has had the messages: that is no backout to count
+		c.m.withdraw(u)
+	} else {
+		c.m.undo(u)
+	}
 	u.forgetPlaces()
 }
 

@@ -274,7 +274,7 @@ func (b *branch) record(tx *store.Tx, leave branchState) {
 		tx.Unset(store.TableIndoubt, b.xid.key())
 		return
 	}
-	tx.Set(store.TableIndoubt, b.xid.key(), b.encode(leave))
+	tx.Shrink(store.TableIndoubt, b.xid.key(), b.encode(leave)) // without the messages' names
 }
 
 // settled ends the hold of a branch whose outcome is in force.

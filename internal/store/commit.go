@@ -8,8 +8,9 @@ import (
 
 // The log store's commit path, all on the committer's goroutine.
 
-// besideRemoves is how many bytes a unit that gives room back may write along with that, such as a counter.
-const besideRemoves = 256
+// besideRemoves is how many bytes a unit that gives room back may write along with that, such as a counter or the outcome of a
+// unit of work.
+const besideRemoves = 512
 
 // removesOnly reports that a unit gives room back and takes next to none but for its own frame.
 func removesOnly(t *Tx) bool {
@@ -19,6 +20,7 @@ func removesOnly(t *Tx) bool {
 		case opRemove, opDropQueue, opUnset:
 			gives = true
 		case opSet:
+			gives = gives || o.shrinks
 			takes += len(o.a) + len(o.b)
 		default:
 			return false

@@ -22,6 +22,7 @@ const (
 type op struct {
 	kind       opKind
 	persistent bool
+	shrinks    bool // the entry that it replaces is longer
 	table      Table
 	q          QID
 	s          Seq
@@ -50,6 +51,11 @@ func (t *Tx) DropQueue(q QID) { t.add(op{kind: opDropQueue, q: q, persistent: tr
 // Set writes a table entry.
 func (t *Tx) Set(table Table, key, val []byte) {
 	t.add(op{kind: opSet, table: table, a: key, b: val, persistent: true})
+}
+
+// Shrink is Set of an entry that is there with a longer value: it gives room back, so it is possible on a full disk.
+func (t *Tx) Shrink(table Table, key, val []byte) {
+	t.add(op{kind: opSet, table: table, a: key, b: val, persistent: true, shrinks: true})
 }
 
 // Unset removes a table entry; absent is fine.

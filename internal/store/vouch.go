@@ -38,11 +38,13 @@ func (v *voucher) open(l *files, lsn uint64) error {
 	said := l.durable()
 	var err error
 	if v.f, err = l.fs.OpenFile(l.durableName(), os.O_RDWR|os.O_CREATE, 0o600); err == nil {
-		v.say(lsn)
+		err = v.write(lsn)
 		if said <= lsn {
 			return nil
 		}
-		err = v.f.Sync()
+		if err == nil {
+			err = v.f.Sync()
+		}
 	}
 	if err != nil && said > lsn {
 		v.close()
@@ -52,12 +54,16 @@ func (v *voucher) open(l *files, lsn uint64) error {
 }
 
 func (v *voucher) say(lsn uint64) {
-	if v.f == nil || lsn == v.lsn {
-		return
+	if v.f != nil && lsn != v.lsn {
+		_ = v.write(lsn)
 	}
+}
+
+func (v *voucher) write(lsn uint64) error {
 	v.lsn = lsn
 	b := le.AppendUint64(make([]byte, 0, durableLen), lsn)
-	_, _ = v.f.WriteAt(le.AppendUint32(b, crc32.Checksum(b, castagnoli)), 0)
+	_, err := v.f.WriteAt(le.AppendUint32(b, crc32.Checksum(b, castagnoli)), 0)
+	return err
 }
 
 func (v *voucher) close() {

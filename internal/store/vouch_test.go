@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/vfs"
+	"github.com/qmgrd/qmgrd/internal/vfs/errfs"
 )
 
 // A log that ends before what was acknowledged is reported, though nothing behind its end says so. When the loss is accepted
@@ -57,5 +60,73 @@ func TestLogCutBelowWhatWasSynced(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// The same when the log has lost all it had: the word that nothing was durable has to be written too.
+func TestLogCutToNothing(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{Dir: dir, SegmentSize: minSegmentSize, JoinDelay: -1}
+	st, err := OpenLog(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := st.Commit(t.Context(), tornTx(Seq(1+i), 'a')); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(Preempt, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "log", "0000000000000001.seg"), segHeaderLen); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = OpenLog(o); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("open: %v", err)
+	}
+	o.AcceptLoss = true
+	for range 2 {
+		if st, err = OpenLog(o); err != nil {
+			t.Fatalf("accepting the loss %v: %v", o.AcceptLoss, err)
+		}
+		o.AcceptLoss = false
+		if err := st.Close(Preempt, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A store whose word cannot be taken back does not open: the loss would be reported again by the next start.
+func TestAcceptedLossIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	efs := errfs.New(vfs.OS())
+	o := Options{Dir: dir, FS: efs, SegmentSize: minSegmentSize, JoinDelay: -1}
+	st, err := OpenLog(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := st.Commit(t.Context(), tornTx(Seq(1+i), 'a')); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(Preempt, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(dir, "log", "0000000000000001.seg"), segHeaderLen); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("nothing is written")
+	efs.Set(&errfs.Rule{Kind: errfs.Write, N: 1, Err: broken, Match: func(n string) bool { return filepath.Base(n) == "durable" }})
+	o.AcceptLoss = true
+	if _, err := OpenLog(o); !errors.Is(err, broken) {
+		t.Fatalf("open: %v", err)
+	}
+	if st, err = OpenLog(o); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(Preempt, nil); err != nil {
+		t.Fatal(err)
 	}
 }
