@@ -138,7 +138,15 @@ func (p *remotePutter) all(f messageFlags) error {
 func (p *remotePutter) one(body []byte) error {
 	m := *p.m
 	m.Body = body
-	if err := p.put(&m); err != nil {
+	err := p.put(&m)
+	if errors.Is(err, mq.SyncpointLimit) && len(p.pending) > 0 { // MAXUMSGS is less than a batch
+		if err = p.commit(); err == nil {
+			m = *p.m
+			m.Body = body
+			err = p.put(&m)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	p.pending = append(p.pending, m.MsgID)
@@ -246,7 +254,7 @@ func (t *remoteTaker) get(ctx context.Context) error {
 		}
 		m, err := t.q.Get(ctx, o)
 		switch {
-		case errors.Is(err, mq.NoMsgAvailable) && t.pending > 0:
+		case t.pending > 0 && (errors.Is(err, mq.NoMsgAvailable) || errors.Is(err, mq.SyncpointLimit)):
 			err = t.commit(ctx)
 		case errors.Is(err, mq.NoMsgAvailable):
 			return nil
@@ -255,6 +263,8 @@ func (t *remoteTaker) get(ctx context.Context) error {
 			if err = t.print(m); err == nil && t.pending >= ackEvery {
 				err = t.commit(ctx)
 			}
+		case !errors.Is(err, mq.ConnectionBroken): // what was got before it is ours, printed or about to be
+			err = errors.Join(err, t.commit(ctx))
 		}
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ import (
 // it is accepted: {"messageId":…}, at last {"end":N} or {"error":…}. Frames that have arrived together share a unit of
 // work, so that they share a sync. get answers Message lines, then the same last line.
 
-// batch is how many messages share a unit of work here.
+// batch is how many messages share a unit of work here, fewer where MAXUMSGS says so.
 const batch = 100
 
 // Message is a message as qmgrd get --json shows it. Numbers are those of the MQMD.
@@ -217,18 +217,32 @@ func (p *putter) run() (int, error) {
 			}
 			return p.n, err
 		}
-		md, pmo := *p.md, mqi.DefaultPMO()
-		pmo.Options = mqi.MQPMO_SYNCPOINT | mqi.MQPMO_NEW_MSG_ID | mqi.MQPMO_FAIL_IF_QUIESCING | p.options
-		if err := p.x.c.Put(p.r.Context(), p.x.h, &md, &pmo, body); err != nil && !isWarning(err) {
+		err = p.one(body)
+		if isReason(err, mqi.MQRC_SYNCPOINT_LIMIT_REACHED) && len(p.ids) > 0 { // MAXUMSGS is less than a batch
+			if err = p.commit(); err == nil {
+				err = p.one(body)
+			}
+		}
+		if err != nil {
 			return p.n, errors.Join(err, p.commit()) // what was put before it is accepted
 		}
-		p.ids = append(p.ids, hex.EncodeToString(md.MsgID[:]))
 		if len(p.ids) >= batch || !frameReady(p.in) {
 			if err := p.commit(); err != nil {
 				return p.n, err
 			}
 		}
 	}
+}
+
+// one puts one message in the unit of work.
+func (p *putter) one(body []byte) error {
+	md, pmo := *p.md, mqi.DefaultPMO()
+	pmo.Options = mqi.MQPMO_SYNCPOINT | mqi.MQPMO_NEW_MSG_ID | mqi.MQPMO_FAIL_IF_QUIESCING | p.options
+	if err := p.x.c.Put(p.r.Context(), p.x.h, &md, &pmo, body); err != nil && !isWarning(err) {
+		return err
+	}
+	p.ids = append(p.ids, hex.EncodeToString(md.MsgID[:]))
+	return nil
 }
 
 // commit ends the unit of work and acknowledges its messages.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -100,6 +101,12 @@ func (g *getter) listen(w http.ResponseWriter, ack bool) (stop func()) {
 // uncommitted while the queue is empty.
 func (g *getter) one() (bool, error) {
 	body, md, err := g.try(0)
+	if isReason(err, mqi.MQRC_SYNCPOINT_LIMIT_REACHED) && g.open+len(g.marks) > 0 { // MAXUMSGS is less than a batch
+		if err := g.commit(); err != nil {
+			return false, err
+		}
+		body, md, err = g.try(0)
+	}
 	if isReason(err, mqi.MQRC_NO_MSG_AVAILABLE) && g.wait > 0 {
 		if err := g.commit(); err != nil {
 			return false, err
@@ -110,7 +117,7 @@ func (g *getter) one() (bool, error) {
 		return false, nil
 	}
 	if err != nil {
-		return false, err
+		return false, g.stopped(err)
 	}
 	var props map[string]any
 	if g.props {
@@ -153,6 +160,17 @@ func (g *getter) window() error {
 	}
 	g.open = 0
 	return g.settle(max(g.taken, g.n-batch/2))
+}
+
+// stopped ends the stream where a call was refused: what was got before it is the reader's, as when a queue is empty. Without
+// this the last lines would be written, and their messages put back.
+func (g *getter) stopped(err error) error {
+	select {
+	case <-g.x.c.Done(): // the messages have been put back already
+		return err
+	default:
+		return errors.Join(err, g.commit())
+	}
 }
 
 func (g *getter) try(wait time.Duration) ([]byte, *mqi.MD, error) {
