@@ -56,6 +56,7 @@ type Conn struct {
 
 	mu      invariants.Mutex
 	handles map[Handle]*handle
+	opened  int // what handles count for MAXHANDS
 	last    Handle
 	msgs    map[MsgHandle]*msgHandle // message handles; under verb, as what follows
 	lastMsg MsgHandle

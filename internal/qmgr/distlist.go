@@ -37,12 +37,15 @@ func (h *handle) handlesOf(fn func(*handle)) {
 }
 
 // openCount is how many handles the connection has open, by the count of MAXHANDS: each queue of a list is one.
-func (c *Conn) openCount() (n int) {
+func (c *Conn) openCount() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, h := range c.handles {
-		h.handlesOf(func(*handle) { n++ })
-	}
+	return c.opened
+}
+
+// weight is what a handle counts for MAXHANDS.
+func (h *handle) weight() (n int) {
+	h.handlesOf(func(*handle) { n++ })
 	return n
 }
 

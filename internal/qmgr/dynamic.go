@@ -135,7 +135,10 @@ func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error 
 
 func (c *Conn) forget(h *handle) {
 	c.mu.Lock()
-	delete(c.handles, h.num)
+	if c.handles[h.num] == h { // those of a list have no number of their own
+		delete(c.handles, h.num)
+		c.opened -= h.weight()
+	}
 	c.mu.Unlock()
 }
 

@@ -100,11 +100,7 @@ func (c *Conn) open(ctx context.Context, op string, od *mqi.OD, options int32) (
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	c.last++
-	h.num = c.last
-	c.handles[h.num] = h
-	c.mu.Unlock()
+	c.register(h)
 	return h, nil
 }
 

@@ -232,22 +232,19 @@ func (v *overQueues) last(q *Queue) bool {
 	return true
 }
 
-// removeSub ends a subscription, with its managed queue once nobody has it open. With unheld it stays when somebody has
-// joined it meanwhile.
-func (m *Manager) removeSub(ctx context.Context, o *Object, unheld bool) error {
+// removeSub ends a subscription, with its managed queue once nobody has it open. may decides under the latch, when nobody
+// can open the subscription; it is told whether the subscription is there still.
+func (m *Manager) removeSub(ctx context.Context, o *Object, may func(there bool) (bool, error)) error {
 	p := &Pending{m: m, ready: make(chan struct{})}
 	objs, err := m.latch(ctx, p, key{o.Class, o.Name})
 	if err != nil {
 		return mqi.Wrap("MQCLOSE", o.Name, mqi.MQRC_CONNECTION_BROKEN, err)
 	}
 	d := o.Def()
-	if objs[0] != o || d == nil || m.lookup(o.Class, o.Name) != o {
+	there := objs[0] == o && d != nil && m.lookup(o.Class, o.Name) == o
+	if ok, err := may(there); !ok || err != nil || !there {
 		p.finish(nil)
-		return nil // gone already
-	}
-	if s := o.sub.Load(); unheld && s != nil && s.Conn() != "" {
-		p.finish(nil)
-		return nil
+		return err
 	}
 	if d.Get("DURABLE") == "NO" {
 		m.forget(o, d)

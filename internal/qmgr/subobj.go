@@ -74,6 +74,9 @@ func (x *exec) settleReferences(base *Def) *attr.Reply {
 // subFixed are attributes of a subscription that stay as they were defined.
 var subFixed = []string{"TOPICSTR", "TOPICOBJ", "WSCHEMA", "SELECTOR", "SUBSCOPE", "SUBLEVEL", "DESTCLAS"}
 
+// subGroup are what a subscription of a group (MQSO_GROUP_SUB) has in common with the others.
+var subGroup = []string{"DEST", "DESTQMGR", "DESTCORL"}
+
 // ruleSub: the topic, the destination, and what REPLACE may not change.
 func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
 	if d.Name == templateSub {
@@ -106,6 +109,13 @@ func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
 		for _, k := range subFixed {
 			if d.Get(k) != old.Get(k) {
 				return failed(mqi.MQRC_TOPIC_NOT_ALTERABLE, msgFixed, k+" of subscription "+d.Name)
+			}
+		}
+		if old.subExtra().group {
+			for _, k := range subGroup {
+				if d.Get(k) != old.Get(k) {
+					return failed(mqi.MQRC_GROUPING_NOT_ALTERABLE, msgFixed, k+" of subscription "+d.Name+", which is in a group by it")
+				}
 			}
 		}
 	}
@@ -156,7 +166,7 @@ func (x *exec) storeSub(u *unit, o *Object, old, d *Def) *attr.Reply {
 	e := subExtra{expires: expiresAt(m.opt.Clock.Now(), d.Int("EXPIRY"))}
 	if old != nil {
 		was := old.subExtra()
-		e.topic, e.group = was.topic, was.group
+		e.topic, e.group, e.shared = was.topic, was.group, was.shared
 		if _, given := x.c.Get("EXPIRY"); !given && d.Get("EXPIRY") == old.Get("EXPIRY") {
 			e.expires = was.expires
 		}

@@ -173,7 +173,7 @@ func (m *Manager) runSubEnds() {
 // cannot remove now is tried again later.
 func (m *Manager) endSub(ctx context.Context, o *Object) {
 	now := m.opt.Clock.Now()
-	err := m.removeSub(ctx, o, false)
+	err := m.removeSub(ctx, o, func(bool) (bool, error) { return true, nil })
 	m.topics.ends.drop(o, now)
 	if err != nil {
 		m.opt.Log.Error().Err(err).Str("sub", o.Name).Msg("subscription not ended by its EXPIRY")

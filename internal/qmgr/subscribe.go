@@ -322,6 +322,7 @@ func (c *Conn) register(h *handle) Handle {
 	c.last++
 	h.num = c.last
 	c.handles[h.num] = h
+	c.opened += h.weight()
 	return h.num
 }
 
@@ -344,19 +345,32 @@ func (c *Conn) closeSub(ctx context.Context, h *handle, options int32) error {
 	case options&mqi.MQCO_KEEP_SUB != 0 && !durable:
 		return mqi.E("MQCLOSE", h.name, mqi.MQRC_OPTIONS_ERROR)
 	}
-	others := false
-	if s := o.sub.Load(); s != nil {
-		held := &s.Owner.(*subState).held
-		if options&mqi.MQCO_REMOVE_SUB != 0 && held.count() > 1 {
-			return mqi.E("MQCLOSE", h.name, mqi.MQRC_SUBSCRIPTION_IN_USE)
-		}
-		others = held.drop(s, c.connHex(), c.m.opt.Clock.Now())
+	if durable && options&mqi.MQCO_REMOVE_SUB != 0 {
+		// Under the latch, so that nobody resumes it in between.
+		return c.m.removeSub(ctx, o, func(there bool) (bool, error) {
+			if s := o.sub.Load(); there && s != nil && s.Owner.(*subState).held.count() > 1 {
+				return false, mqi.E("MQCLOSE", h.name, mqi.MQRC_SUBSCRIPTION_IN_USE)
+			}
+			c.letGo(h)
+			return true, nil
+		})
 	}
-	c.forget(h)
-	if others || durable && options&mqi.MQCO_REMOVE_SUB == 0 {
+	if c.letGo(h) || durable {
 		return nil
 	}
-	return c.m.removeSub(ctx, o, !durable)
+	return c.m.removeSub(ctx, o, func(bool) (bool, error) {
+		s := o.sub.Load()
+		return s == nil || s.Conn() == "", nil // else somebody has joined it
+	})
+}
+
+// letGo ends a subscription's handle and reports whether the subscription has others.
+func (c *Conn) letGo(h *handle) (others bool) {
+	if s := h.sub.obj.sub.Load(); s != nil {
+		others = s.Owner.(*subState).held.drop(s, c.connHex(), c.m.opt.Clock.Now())
+	}
+	c.forget(h)
+	return others
 }
 
 // pubsubNames fills what DISPLAY CONN TYPE(HANDLE) shows of topics and subscriptions.
