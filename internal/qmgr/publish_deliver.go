@@ -150,6 +150,13 @@ func (m *Manager) sendCopy(u *uow, p *publication, s *pubsub.Sub) mqi.RC {
 	cfg := cfgOf(s)
 	head, body := p.copyFor(cfg)
 	rc := m.putCopy(u, p, cfg, head, body)
+	if rc != 0 && cfg.queue != nil && cfg.queue.isDead() {
+		if now := m.renewed(s, cfg); now != nil {
+			cfg = now
+			head, body = p.copyFor(cfg)
+			rc = m.putCopy(u, p, cfg, head, body)
+		}
+	}
 	if rc == 0 || !p.useDLQ {
 		return rc
 	}
@@ -166,6 +173,19 @@ func (m *Manager) sendCopy(u *uow, p *publication, s *pubsub.Sub) mqi.RC {
 		return rc
 	}
 	return 0
+}
+
+// renewed leads a managed subscription whose queue was deleted to the one that has been defined under its name since; nil
+// when there is none.
+func (m *Manager) renewed(s *pubsub.Sub, cfg *subCfg) *subCfg {
+	o := m.lookup(ClassQueue, cfg.dest)
+	if o == nil || o.Queue == cfg.queue {
+		return nil
+	}
+	now := *cfg
+	now.queue = o.Queue
+	s.Owner.(*subState).cfg.CompareAndSwap(cfg, &now) // else it has been altered meanwhile
+	return &now
 }
 
 // copyFor is the message as one subscription gets it.

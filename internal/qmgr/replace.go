@@ -13,6 +13,9 @@ func (x *exec) keepFixed(d, old *Def) {
 		if !x.c.Has("DEST") && !x.c.Has("DESTCLAS") {
 			keys = append(append([]string(nil), keys...), "DEST", "DESTQMGR")
 		}
+		if old.subExtra().group {
+			keys = append(append([]string(nil), keys...), subGroup...)
+		}
 	}
 	for _, k := range keys {
 		if !x.c.Has(k) {

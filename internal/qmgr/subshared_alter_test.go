@@ -98,6 +98,7 @@ func TestGroupNotAlterable(t *testing.T) {
 		}
 	}
 	r.ok("ALTER SUB(B) USERDATA('x')")
+	r.ok("DEFINE SUB(B) TOPICSTR('g/#') DEST(D) REPLACE")
 	for range 2 {
 		r.pub("g/x", "1", 0)
 		if got := r.all(r.c, openFor(t, r.c, "D", mqi.MQOO_INPUT_SHARED)); got != "1" {
@@ -136,5 +137,25 @@ func TestHandleCount(t *testing.T) {
 	wantRC(t, r.c.Close(bg, q, 0), 0)
 	if n := r.c.openCount(); n != 0 {
 		t.Fatalf("%d handles are left", n)
+	}
+}
+
+// A managed queue that is deleted and defined again under its name gets the publications.
+func TestManagedQueueAgain(t *testing.T) {
+	r := newPSBoltRig(t)
+	r.ok("DEFINE SUB(M) TOPICSTR('m/a') DESTCLAS(MANAGED)")
+	q := r.field("DISPLAY SUB(M) DEST", "DEST")
+	r.pub("m/a", "one", 0, persistent)
+	for range 2 {
+		r.ok("DELETE QLOCAL(" + q + ") PURGE")
+		wantRC(t, tryPub(r.c, "m/a", "none", 0, persistent), mqi.MQRC_PUBLICATION_FAILURE)
+		r.ok("DEFINE QLOCAL(" + q + ")")
+		r.pub("m/a", "two", 0, persistent)
+		r.pub("m/a", "three", mqi.MQPMO_RETAIN)
+		if got := r.all(r.c, openFor(t, r.c, q, mqi.MQOO_INPUT_SHARED)); got != "two three" {
+			t.Errorf("got %q", got)
+		}
+		r.c.Break()
+		r.c = r.connect("app")
 	}
 }
