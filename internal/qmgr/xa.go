@@ -54,9 +54,13 @@ const (
 )
 
 const (
-	// maxXIDPart is the longest part of an XID, maxBranches how many branches a queue manager keeps.
-	maxXIDPart  = 64
-	maxBranches = 10_000
+	// maxXIDPart is the longest part of an XID.
+	maxXIDPart = 64
+	// maxBranches is how many branches a queue manager keeps, maxUserBranches of one user who is no administrator,
+	// maxConnBranches of one connection.
+	maxBranches     = 10_000
+	maxUserBranches = 2500
+	maxConnBranches = 256
 )
 
 func (x XID) valid() bool {
@@ -87,9 +91,10 @@ type branch struct {
 	born     time.Time
 	prepared *preparedWork
 
-	connID     mqi.ID // who worked on it, also after a restart
-	user, appl string
-	since      time.Time // when it was prepared
+	connID mqi.ID // who worked on it, also after a restart
+	user   string // whose it is: who began it
+	appl   string
+	since  time.Time // when it was prepared
 }
 
 // preparedWork is what a prepared branch will do when it is committed. Its puts are in the store, hidden.
@@ -107,7 +112,8 @@ type preparedWork struct {
 type xaState struct {
 	mu       invariants.Mutex
 	branches map[XID]*branch
-	last     uint64 // transaction number
+	byUser   map[string]int // how many
+	last     uint64         // transaction number
 }
 
 // xaConn is a connection's part.
@@ -175,19 +181,23 @@ func (c *Conn) XAStart(_ context.Context, x XID, flags int32) XARet {
 		return XAOutside
 	}
 	s := &c.m.xa
+	all := flags != TMNoFlags && c.xaOthers("xa_start", x)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.branches[x]
 	var rc XARet
-	if flags == TMNoFlags {
+	switch {
+	case flags == TMNoFlags:
 		b, rc = s.add(b, x, c)
-	} else {
+	case b != nil && !b.of(c) && !all:
+		rc = XANotA
+	default:
 		rc = b.takeUp(c, flags)
 	}
 	if rc != XAOK {
 		return rc
 	}
-	b.state, b.conn, b.connID, b.user, b.appl = branchActive, c, c.id, c.who.User, c.opt.ApplName
+	b.state, b.conn, b.connID, b.appl = branchActive, c, c.id, c.opt.ApplName
 	c.mu.Lock()
 	c.work, b.work = b.work, nil
 	c.xa.active, c.xa.used = b, true
@@ -200,13 +210,40 @@ func (s *xaState) add(old *branch, x XID, c *Conn) (*branch, XARet) {
 	switch {
 	case old != nil:
 		return nil, XADupID
-	case len(s.branches) >= maxBranches:
+	case len(s.branches) >= maxBranches, s.byUser[c.who.User] >= maxUserBranches && !c.who.Admin, s.crowded(c):
 		return nil, XARMErr
 	}
 	s.last++
-	b := &branch{xid: x, num: s.last, born: c.m.opt.Clock.Now()}
-	s.branches[x] = b
+	b := &branch{xid: x, num: s.last, born: c.m.opt.Clock.Now(), user: c.who.User}
+	s.keep(b)
 	return b, XAOK
+}
+
+// keep and drop are how branches come and go. s.mu is held.
+func (s *xaState) keep(b *branch) {
+	s.branches[b.xid] = b
+	s.byUser[b.user]++
+}
+
+func (s *xaState) drop(b *branch) {
+	delete(s.branches, b.xid)
+	if s.byUser[b.user]--; s.byUser[b.user] == 0 {
+		delete(s.byUser, b.user)
+	}
+}
+
+// crowded reports whether a connection has as many branches as it may. s.mu is held.
+func (s *xaState) crowded(c *Conn) bool {
+	if s.byUser[c.who.User] < maxConnBranches && !c.who.Admin { // an administrator takes up those of others
+		return false
+	}
+	n := 0
+	for _, b := range s.branches {
+		if b.conn == c {
+			n++
+		}
+	}
+	return n >= maxConnBranches
 }
 
 // takeUp says whether a connection may go on with a branch. The lock is held.
@@ -239,7 +276,7 @@ func (c *Conn) XAEnd(_ context.Context, x XID, flags int32) XARet {
 	defer s.mu.Unlock()
 	b := s.branches[x]
 	switch {
-	case b == nil:
+	case b == nil, b.conn != c && !b.of(c):
 		return XANotA
 	case b == c.xa.active:
 		b.work = c.xaDetach()
@@ -276,7 +313,7 @@ func (c *Conn) endBranches() {
 	s := &c.m.xa
 	var undo []*uow
 	s.mu.Lock()
-	for x, b := range s.branches {
+	for _, b := range s.branches {
 		switch {
 		case b.conn != c:
 		case b.busy || b.state > branchIdle:
@@ -288,7 +325,7 @@ func (c *Conn) endBranches() {
 			if b.work != nil {
 				undo = append(undo, b.work)
 			}
-			delete(s.branches, x)
+			s.drop(b)
 		}
 	}
 	s.mu.Unlock()

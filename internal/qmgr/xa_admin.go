@@ -81,14 +81,14 @@ func (m *Manager) ResolveTransaction(number uint64, action, user string) error {
 	var err error
 	switch action {
 	case ResolveForget:
-		if rc := m.forgetBranch(b.xid); rc == XAProto {
+		if rc := m.forgetBranch(b.xid, anybody); rc == XAProto {
 			return refuse("it is prepared: commit it or back it out")
 		} else if rc != XAOK {
 			return refuse(fmt.Sprintf("it cannot be forgotten (XA return value %d)", rc))
 		}
 		return nil
 	case ResolveCommit, ResolveBack:
-		if _, rc := m.xa.hold(b.xid, func(b *branch) XARet {
+		if _, rc := m.xa.hold(b.xid, anybody, func(b *branch) XARet {
 			if b.state != branchPrepared {
 				return XAProto
 			}

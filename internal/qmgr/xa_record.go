@@ -232,7 +232,7 @@ type awaited struct {
 
 // loadIndoubt reads the branches that were prepared when the queue manager ended.
 func (m *Manager) loadIndoubt() (map[msgRef]awaited, error) {
-	m.xa.branches = map[XID]*branch{}
+	m.xa.branches, m.xa.byUser = map[XID]*branch{}, map[string]int{}
 	var wanted map[msgRef]awaited
 	err := m.opt.Store.Range(store.TableIndoubt, nil, nil, func(k, v []byte) error {
 		b, puts, gets, err := decodeBranch(k, v)
@@ -242,7 +242,7 @@ func (m *Manager) loadIndoubt() (map[msgRef]awaited, error) {
 		if err := m.revive(b); err != nil {
 			return fmt.Errorf("%w: %x", err, k)
 		}
-		m.xa.branches[b.xid] = b
+		m.xa.keep(b)
 		m.xa.last = max(m.xa.last, b.num)
 		if wanted == nil {
 			wanted = map[msgRef]awaited{}

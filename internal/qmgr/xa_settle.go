@@ -15,13 +15,20 @@ import (
 // are there, hidden, and what was got stays locked. Commit removes the record and what was got, rollback the record and what
 // was put. So a prepared unit is there as a whole or not at all at every moment.
 
-// hold makes a branch busy for a connection that wants to settle it.
-func (s *xaState) hold(x XID, may func(b *branch) XARet) (*branch, XARet) {
+// hold makes a branch busy for a connection that wants to settle it. A branch that is not the connection's user's is there for
+// those only who may settle it.
+func (c *Conn) hold(verb string, x XID, may func(b *branch) XARet) (*branch, XARet) {
+	all := c.xaOthers(verb, x)
+	return c.m.xa.hold(x, func(b *branch) bool { return all || b.of(c) }, may)
+}
+
+// hold is the same for whoever sees the branch.
+func (s *xaState) hold(x XID, sees func(b *branch) bool, may func(b *branch) XARet) (*branch, XARet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.branches[x]
 	switch {
-	case b == nil:
+	case b == nil, !sees(b):
 		return nil, XANotA
 	case b.busy:
 		return nil, XAProto
@@ -39,7 +46,7 @@ func (s *xaState) release(b *branch, state branchState) {
 	defer s.mu.Unlock()
 	b.busy, b.state = false, state
 	if state == 0 {
-		delete(s.branches, b.xid)
+		s.drop(b)
 	}
 }
 
@@ -61,7 +68,7 @@ func (c *Conn) XAPrepare(_ context.Context, x XID) XARet {
 	}
 	defer c.verb.Unlock()
 	m := c.m
-	b, rc := m.xa.hold(x, func(b *branch) XARet {
+	b, rc := c.hold("xa_prepare", x, func(b *branch) XARet {
 		if b.state != branchIdle {
 			return XAProto
 		}
@@ -148,7 +155,7 @@ func (c *Conn) XACommit(_ context.Context, x XID, flags int32) XARet {
 		return XAInval
 	}
 	once := flags == TMOnePhase
-	b, rc := c.m.xa.hold(x, func(b *branch) XARet {
+	b, rc := c.hold("xa_commit", x, func(b *branch) XARet {
 		if rc := b.heuristic(); rc != XAOK {
 			return rc
 		}
@@ -312,7 +319,7 @@ func (c *Conn) XARollback(_ context.Context, x XID) XARet {
 		return rc
 	}
 	defer c.verb.Unlock()
-	b, rc := c.m.xa.hold(x, func(b *branch) XARet {
+	b, rc := c.hold("xa_rollback", x, func(b *branch) XARet {
 		if rc := b.heuristic(); rc != XAOK {
 			return rc
 		}
@@ -346,11 +353,12 @@ func (c *Conn) XAForget(_ context.Context, x XID) XARet {
 		return rc
 	}
 	defer c.verb.Unlock()
-	return c.m.forgetBranch(x)
+	all := c.xaOthers("xa_forget", x)
+	return c.m.forgetBranch(x, func(b *branch) bool { return all || b.of(c) })
 }
 
-func (m *Manager) forgetBranch(x XID) XARet {
-	b, rc := m.xa.hold(x, func(b *branch) XARet {
+func (m *Manager) forgetBranch(x XID, sees func(b *branch) bool) XARet {
+	b, rc := m.xa.hold(x, sees, func(b *branch) XARet {
 		if b.heuristic() == XAOK {
 			return XAProto
 		}
@@ -370,8 +378,8 @@ func (m *Manager) forgetBranch(x XID) XARet {
 	return XAOK
 }
 
-// XARecover lists the branches that wait for an outcome or for being forgotten, at most max of them. A scan begins with
-// TMStartRScan, each call goes on behind the one before, TMEndRScan ends it.
+// XARecover lists the branches that wait for an outcome or for being forgotten, at most max of them and
+// only those that the connection may settle. A scan begins with TMStartRScan, each call goes on behind the one before, TMEndRScan ends it.
 func (c *Conn) XARecover(_ context.Context, max int, flags int32) ([]XID, XARet) {
 	if rc := c.xaBegin(true); rc != XAOK {
 		return nil, rc
@@ -384,8 +392,9 @@ func (c *Conn) XARecover(_ context.Context, max int, flags int32) ([]XID, XARet)
 		c.xa.scanned = 0
 	}
 	var out []XID
+	all := c.mayRecover()
 	for _, b := range c.m.xa.waiting() {
-		if b.num > c.xa.scanned && len(out) < max {
+		if b.num > c.xa.scanned && len(out) < max && (all || b.of(c)) {
 			out = append(out, b.xid)
 			c.xa.scanned = b.num
 		}
