@@ -243,6 +243,7 @@ func (m *Manager) commit(u *uow) error {
 	}
 	fired := u.fired
 	m.fire(u, fired)
+	u.tx.Await()
 	t := m.submitUnit(u)
 	// The unit ends whatever the caller's context does: nobody may see it half.
 	err := t.Wait(context.Background())

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The log store's commit path, all on the committer's goroutine.
+// The log store's commit path, all by whoever has the committer's token.
 
 // besideRemoves is how many bytes a unit that gives room back may write along with that, such as a counter or the outcome of a
 // unit of work.
@@ -201,13 +201,11 @@ func (s *logStore) linger(waiting []*unit) {
 	}
 	start := s.clk.Now()
 	for range maxJoinSpins {
-		select {
-		case <-s.com.wake:
-			if waiting = s.com.peek(); !allRemove(waiting) {
+		if now := s.com.peek(); len(now) > len(waiting) {
+			if waiting = now; !allRemove(waiting) {
 				j.step = 0
 				return
 			}
-		default:
 		}
 		if s.clk.Now().Sub(start) >= j.delay {
 			break

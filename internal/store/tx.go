@@ -5,6 +5,7 @@ type Tx struct {
 	ops        []op
 	bytes      int
 	persistent bool
+	awaited    bool
 	room       int // 1 + bytes that Admit kept for it; 0: none
 }
 
@@ -62,6 +63,10 @@ func (t *Tx) Shrink(table Table, key, val []byte) {
 func (t *Tx) Unset(table Table, key []byte) {
 	t.add(op{kind: opUnset, table: table, a: key, persistent: true})
 }
+
+// Await promises that Wait of the unit's ticket follows its Submit at once, in the same goroutine and without an end of its own.
+// The waiter may then do the work.
+func (t *Tx) Await() { t.awaited = true }
 
 // Len is the number of intents, Bytes their size without overhead.
 func (t *Tx) Len() int   { return len(t.ops) }

@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
-// Group commit: one goroutine takes whatever waits and makes it durable in one go, in the order of Submit.
+// Group commit: one goroutine at a time takes whatever waits and makes it durable in one go, in the order of Submit. That is whoever
+// waits for a unit of its own, which saves two changes of goroutine where few work at a time; else the committer's own goroutine.
 
 const (
 	maxBatchUnits   = 4096      // units made durable together
@@ -24,6 +26,7 @@ type unit struct {
 	locs   []Loc
 	err    error
 	done   chan struct{}
+	com    *committer // who waits may commit with it; nil: nothing to do
 
 	// control is not nil for a unit that only runs something between two batches, on the committer's goroutine.
 	control func()
@@ -41,6 +44,10 @@ func (u *unit) Wait(ctx context.Context) error {
 		return u.err
 	default:
 	}
+	if u.com != nil && ctx.Done() == nil {
+		u.com.help(u)
+		return u.err
+	}
 	select {
 	case <-u.done:
 		return u.err
@@ -56,8 +63,11 @@ func (u *unit) complete(err error) {
 	close(u.done)
 }
 
-// committer holds the units that wait and the goroutine that commits them.
+// committer holds the units that wait.
 type committer struct {
+	lead    chan struct{} // holds one token while somebody commits
+	helpers atomic.Int32  // wait for their unit, or for the token
+
 	mu      invariants.Mutex
 	room    sync.Cond // signalled when waiting units were taken
 	coming  int       // units that were let in and are not submitted yet; their bytes are in bytes
@@ -75,7 +85,7 @@ type committer struct {
 }
 
 func newCommitter(commit func([]*unit), drop func(*unit, error)) *committer {
-	c := &committer{wake: make(chan struct{}, 1), ended: make(chan struct{}), commit: commit, drop: drop}
+	c := &committer{lead: make(chan struct{}, 1), wake: make(chan struct{}, 1), ended: make(chan struct{}), commit: commit, drop: drop}
 	c.room.L = &c.mu
 	return c
 }
@@ -138,7 +148,11 @@ func (c *committer) submit(u *unit, enlist func()) error {
 	c.queue = append(c.queue, u)
 	c.bytes += u.tx.bytes
 	c.mu.Unlock()
-	c.kick()
+	if u.tx.awaited {
+		u.com = c
+	} else {
+		c.kick()
+	}
 	return nil
 }
 
@@ -182,29 +196,80 @@ func (c *committer) take() (batch []*unit, dropErr error, ok bool) {
 	return batch, c.dropErr, true
 }
 
+// run commits what nobody waits for.
 func (c *committer) run() {
 	defer close(c.ended)
 	for {
-		if c.linger != nil {
-			c.linger(c.peek())
+		c.lead <- struct{}{}
+		n, ok := 1, true
+		for ok && n > 0 {
+			n, ok = c.step()
 		}
-		batch, dropErr, ok := c.take()
-		switch {
-		case !ok:
+		<-c.lead
+		if !ok {
 			return
-		case len(batch) == 0:
-			<-c.wake
-		case batch[0].control != nil && dropErr == nil:
-			batch[0].control()
-			batch[0].complete(nil)
-		case dropErr != nil:
-			for _, u := range batch {
-				c.drop(u, dropErr)
-			}
+		}
+		<-c.wake
+	}
+}
+
+// help returns when u is complete, and commits meanwhile if nobody else does.
+func (c *committer) help(u *unit) {
+	c.helpers.Add(1)
+	select {
+	case <-u.done:
+		c.helpers.Add(-1)
+	case c.lead <- struct{}{}:
+		c.helpers.Add(-1)
+		c.stepUntil(u)
+		<-c.lead
+	}
+	c.mu.Lock()
+	left := len(c.queue) > 0
+	c.mu.Unlock()
+	if left && c.helpers.Load() == 0 {
+		c.kick() // nobody may be there who waits for it
+	}
+}
+
+// stepUntil commits until u is complete. A panic ends the process as it does on the committer's goroutine, whoever would recover it.
+func (c *committer) stepUntil(u *unit) {
+	defer func() {
+		if p := recover(); p != nil {
+			go panic(p)
+			select {}
+		}
+	}()
+	for {
+		select {
+		case <-u.done:
+			return
 		default:
-			c.commit(batch)
+			c.step()
 		}
 	}
+}
+
+// step commits the next batch, and says how many units it had. ok is false when there is nothing and never will be. The caller has
+// the token.
+func (c *committer) step() (n int, ok bool) {
+	if c.linger != nil {
+		c.linger(c.peek())
+	}
+	batch, dropErr, ok := c.take()
+	switch {
+	case !ok || len(batch) == 0:
+	case batch[0].control != nil && dropErr == nil:
+		batch[0].control()
+		batch[0].complete(nil)
+	case dropErr != nil:
+		for _, u := range batch {
+			c.drop(u, dropErr)
+		}
+	default:
+		c.commit(batch)
+	}
+	return len(batch), ok
 }
 
 // peek shows what waits; nil when the committer is stopping.
