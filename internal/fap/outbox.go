@@ -100,7 +100,7 @@ func (o *outbox) keep(b []byte, err error) {
 	if err != nil && o.err == nil {
 		o.err = err
 		o.buf = nil
-		go o.failed(err)
+		o.wg.Go(func() { o.failed(err) }) // not under mu; the socket has not ended, as for later
 	}
 	if cap(b) <= maxOutKept {
 		o.spare = b[:0]
