@@ -79,8 +79,23 @@ func TestBrowseLock(t *testing.T) {
 	r, h := browseRig(t, "a", "b")
 	other := r.openQ(r.c, "Q", inOut)
 	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK, "a")
-	r.wantNext(other, mqi.MQGMO_BROWSE_FIRST, "a")
+	r.wantNext(other, mqi.MQGMO_BROWSE_FIRST, "b") // no other handle sees it
 	r.wantNext(other, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK, "b")
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST, "a") // its own does; the lock is gone
+	r.wantNext(other, mqi.MQGMO_BROWSE_FIRST, "a")
+}
+
+// A browse that waits sees the message when its lock is given up.
+func TestBrowseWaitsForUnlock(t *testing.T) {
+	r, h := browseRig(t, "a")
+	r.wantNext(h, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK, "a")
+	_, ch := r.getWait("Q", mqi.MQGMO_BROWSE_FIRST)
+	r.awaitWaiters("Q", 1)
+	_, _, err := tryGet(r.c, h, mqi.MQGMO_UNLOCK)
+	wantRC(t, err, 0)
+	if m := r.receive(ch); m.err != nil || m.text != "a" {
+		t.Fatalf("%q %v", m.text, m.err)
+	}
 }
 
 func TestBrowseUnlock(t *testing.T) {

@@ -220,8 +220,7 @@ func (g *getting) answered(r waitResult) (*found, error) {
 // expired messages) nothing.
 func (g *getting) look() (*found, *waiter, error) {
 	now := g.c.m.opt.Clock.Now()
-	s := search{h: g.h, match: g.match, after: g.missed, now: now.UnixMilli(), get: !g.browse,
-		lock: g.gmo.Options&mqi.MQGMO_LOCK != 0}
+	s := search{h: g.h, match: g.match, after: g.missed, now: now.UnixMilli()}
 	if g.gmo.Options&mqi.MQGMO_MARK_BROWSE_CO_OP != 0 {
 		g.markUntil = g.c.m.markEnd(now) // before the lock: the registry's comes first
 	}
@@ -404,7 +403,7 @@ func (g *getting) shown(r waitResult) *found {
 	q, now := g.q, g.c.m.opt.Clock.Now().UnixMilli()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.slab.valid(r.slot, r.seq) || !q.available(&search{h: g.h, match: g.match, now: now, get: true}, r.slot) {
+	if !q.slab.valid(r.slot, r.seq) || !q.available(&search{h: g.h, match: g.match, now: now}, r.slot) {
 		return nil
 	}
 	g.seen = r.seen // what came after it is to be looked for

@@ -157,7 +157,7 @@ func (g *getting) moveNow(f *found) bool {
 		return false
 	}
 	e := q.slab.at(f.slot)
-	if e.flags&hidden != 0 || o&mqi.MQGMO_LOCK != 0 && e.flags&fLocked != 0 && e.owner != g.h.id ||
+	if e.flags&hidden != 0 || e.flags&fLocked != 0 && e.owner != g.h.id ||
 		g.match.unmarked && q.marked(g.h, f.slot, g.c.m.opt.Clock.Now().UnixMilli()) {
 		return false
 	}

@@ -106,7 +106,7 @@ func (x *parts) of(slot uint32) *part {
 func (q *Queue) available(s *search, slot uint32) bool {
 	e := q.slab.at(slot)
 	return e.flags&unserved == 0 && (e.expire == 0 || e.expire > s.now) &&
-		(e.flags&fLocked == 0 || !s.get && !s.lock || e.owner == s.h.id)
+		(e.flags&fLocked == 0 || e.owner == s.h.id)
 }
 
 // member is a message of a group or logical message.

@@ -275,5 +275,5 @@ func (c *Conn) completePublication(head *msgHead, pmo *mqi.PMO, attrs *pubsub.At
 	md.BackoutCount = 0
 	head.putNanos = now.UnixNano()
 	head.expire = expiryAt(now, md.Expiry)
-	head.deliver = uint8(md.Priority)
+	head.deliver = deliverAt(md.Priority)
 }

@@ -241,7 +241,7 @@ func (m *Manager) putCopy(u *uow, p *publication, cfg *subCfg, h *msgHead, body 
 			h.md.Priority = int32(numAttr(r.first(), "DEFPRTY", 0))
 		}
 	}
-	h.deliver = uint8(h.md.Priority)
+	h.deliver = deliverAt(h.md.Priority)
 	if qc.fifo {
 		h.deliver = qc.defPrty
 	}

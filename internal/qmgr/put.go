@@ -274,25 +274,44 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 	} else if md.GroupID.IsZero() {
 		md.GroupID = c.m.newID("AMQ ")
 	}
+	md.MsgFlags = memberFlags(md.MsgFlags)
 	md.BackoutCount = 0
 	head.putNanos = now.UnixNano()
 	head.expire = expiryAt(now, md.Expiry)
 	for _, o := range h.res.path {
 		head.capExpiry(now, o)
 	}
-	head.deliver = uint8(md.Priority)
+	head.deliver = deliverAt(md.Priority)
 	if cfg.fifo {
 		head.deliver = cfg.defPrty
 	}
 	return 0
 }
 
+// deliverAt is the place in the delivery order that a priority stands for: one above the highest stays in the descriptor, and
+// counts as the highest.
+func deliverAt(priority int32) uint8 { return uint8(max(0, min(priority, 9))) }
+
+// memberFlags adds to the flag of a last one that it is one: the copy that is sent says both.
+func memberFlags(f int32) int32 {
+	if f&mqi.MQMF_LAST_MSG_IN_GROUP != 0 {
+		f |= mqi.MQMF_MSG_IN_GROUP
+	}
+	if f&mqi.MQMF_LAST_SEGMENT != 0 {
+		f |= mqi.MQMF_SEGMENT
+	}
+	return f
+}
+
 // replyTo fills ReplyToQMgr, through a reply-to alias when ReplyToQ names a remote definition.
 func (c *Conn) replyTo(md *mqi.MD) {
-	if md.ReplyToQ == "" || md.ReplyToQMgr != "" {
+	if md.ReplyToQMgr != "" {
 		return
 	}
 	md.ReplyToQMgr = c.m.opt.Name
+	if md.ReplyToQ == "" {
+		return
+	}
 	if o := c.m.lookup(ClassQueue, md.ReplyToQ); o != nil && o.Def().Kind == "QREMOTE" {
 		if d := o.Def(); d.Get("RNAME") != "" {
 			md.ReplyToQ = d.Get("RNAME")
@@ -315,7 +334,8 @@ func output(to, from *mqi.MD) {
 	to.PutApplType, to.PutApplName, to.PutDate, to.PutTime, to.ApplOriginData = from.PutApplType, from.PutApplName,
 		from.PutDate, from.PutTime, from.ApplOriginData
 	if to.Version >= 2 {
-		to.GroupID, to.MsgSeqNumber, to.Offset, to.MsgFlags = from.GroupID, from.MsgSeqNumber, from.Offset, from.MsgFlags
+		// MsgFlags stay as the application set them.
+		to.GroupID, to.MsgSeqNumber, to.Offset = from.GroupID, from.MsgSeqNumber, from.Offset
 	}
 }
 

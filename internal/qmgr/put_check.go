@@ -20,7 +20,8 @@ const mfKnown = mqi.MQMF_SEGMENTATION_ALLOWED | mqi.MQMF_SEGMENT | mqi.MQMF_LAST
 // maxOffset is the highest MQMD.Offset, and where a logical message ends at the latest.
 const maxOffset = 999999999
 
-// checkPutMD checks a message descriptor for a put. It corrects what only earns a warning.
+// checkPutMD checks a message descriptor for a put. A priority above the highest stays in the field, with a warning:
+// it counts as the highest.
 func checkPutMD(md *mqi.MD) (warn, fail mqi.RC) {
 	switch t := md.MsgType; {
 	case t == mqi.MQMT_REQUEST, t == mqi.MQMT_REPLY, t == mqi.MQMT_REPORT, t == mqi.MQMT_DATAGRAM,
@@ -42,7 +43,6 @@ func checkPutMD(md *mqi.MD) (warn, fail mqi.RC) {
 	switch p := md.Priority; {
 	case p == mqi.MQPRI_PRIORITY_AS_Q_DEF, p >= 0 && p <= 9:
 	case p > 9:
-		md.Priority = 9
 		warn = mqi.MQRC_PRIORITY_EXCEEDS_MAXIMUM
 	default:
 		return 0, mqi.MQRC_PRIORITY_ERROR

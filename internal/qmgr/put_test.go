@@ -47,7 +47,7 @@ func TestPutDescriptorReasons(t *testing.T) {
 		if put := r.depth("Q") > before; put != (cc != mqi.CCFailed) {
 			t.Errorf("%s: completion %d, message there: %v", tc.name, cc, put)
 		}
-		if tc.rc == mqi.MQRC_PRIORITY_EXCEEDS_MAXIMUM && md.Priority != 9 {
+		if tc.rc == mqi.MQRC_PRIORITY_EXCEEDS_MAXIMUM && md.Priority != 12 {
 			t.Errorf("%s: priority %d", tc.name, md.Priority)
 		}
 	}

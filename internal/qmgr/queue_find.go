@@ -55,8 +55,6 @@ type search struct {
 	match *match
 	after place
 	from  uint32 // slot to go on from without walking, 0: start of the queue
-	lock  bool   // locking browse
-	get   bool   // destructive
 	now   int64  // Unix milliseconds
 	dead  []deadMsg
 	whole map[partKey]bool // what has been found out of groups and logical messages
@@ -154,7 +152,7 @@ func (q *Queue) fits(s *search, slot uint32) bool {
 	if t.byMsg && t.mid != e.mid || t.byCor && t.cid != e.cid {
 		return false
 	}
-	if e.flags&fLocked != 0 && (s.get || s.lock) && e.owner != s.h.id {
+	if e.flags&fLocked != 0 && e.owner != s.h.id { // hidden from every other handle, one that browses too
 		return false
 	}
 	return (!t.unmarked || !q.marked(s.h, slot, s.now)) && q.placeFits(s, slot)

@@ -74,6 +74,7 @@ func (m *Manager) reports(h *msgHead, body []byte, want, full, feedback int32) [
 	to.UserIdentifier, to.AccountingToken, to.ApplIdentityData = md.UserIdentifier, md.AccountingToken,
 		md.ApplIdentityData
 	to.CodedCharSetID = m.ccsid()
+	to.ReplyToQMgr = m.opt.Name
 	// The bits above want say how much data: none, the first 100 bytes, all.
 	if data := md.Report & full &^ want; data != 0 {
 		r.body = body
@@ -154,7 +155,7 @@ func (m *Manager) putAs(u *uow, qName, qmName string, head *msgHead, body []byte
 	}
 	cfg := r.base.Queue.cfg.Load()
 	h := *head
-	h.deliver = uint8(max(h.md.Priority, 0))
+	h.deliver = deliverAt(h.md.Priority)
 	if cfg.fifo {
 		h.deliver = cfg.defPrty
 	}

@@ -258,7 +258,7 @@ func TestMDE(t *testing.T) {
 		t.Error("the application's data or descriptor changed")
 	}
 	text, got := r.get(r.c, h, 0)
-	if text != "in a group" || got.MsgFlags != lastGroup || got.MsgSeqNumber != 4 || got.Format != mqi.MQFMT_STRING {
+	if text != "in a group" || got.MsgFlags != lastGroup|mqi.MQMF_MSG_IN_GROUP || got.MsgSeqNumber != 4 || got.Format != mqi.MQFMT_STRING {
 		t.Errorf("%q %+v", text, got)
 	}
 	_, err = tryPut(r.c, h, "MDE is not there", 0, func(md *mqi.MD) { md.Format = mqi.MQFMT_MD_EXTENSION })

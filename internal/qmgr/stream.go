@@ -55,7 +55,7 @@ func (m *Manager) streamCopy(u *uow, name string, head *msgHead, body []byte, ow
 	if h.md.Persistence == mqi.MQPER_PERSISTENT && cfg.deftype == "TEMPDYN" {
 		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
 	}
-	if h.deliver = uint8(h.md.Priority); cfg.fifo {
+	if h.deliver = deliverAt(h.md.Priority); cfg.fifo {
 		h.deliver = cfg.defPrty
 	}
 	out := &h
