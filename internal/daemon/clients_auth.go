@@ -31,6 +31,7 @@ func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Iden
 	if c.qm.ChannelStopped(r.Instance.Channel) { // since the instance began
 		return auth.Identity{}, mqi.E("MQCONN", r.Instance.Channel, mqi.MQRC_CHANNEL_NOT_AVAILABLE)
 	}
+	c.early.asks(r.Peer.Addr, c.clk.Now())
 	id, err := c.qm.AdmitClient(ctx, a)
 	if err == nil {
 		c.early.leave(r.Peer.Addr)

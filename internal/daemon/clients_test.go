@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
@@ -52,33 +53,62 @@ func TestInstanceLimits(t *testing.T) {
 	}
 }
 
-// Peers that have not connected are bounded, all of them and those of one address; who has connected or gone makes room.
+// silent is a peer that says nothing.
+type silent struct {
+	net.Conn
+	addr net.Addr
+}
+
+func (s *silent) RemoteAddr() net.Addr { return s.addr }
+
+// Peers that have not connected are bounded, all of them and those of one address: the oldest makes room. Who has connected or
+// gone makes room too.
 func TestEarly(t *testing.T) {
 	var e early
-	addr := func(host byte, port int) net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, host), Port: port} }
-	for i := range maxEarlyAddr {
-		if err := e.enter(addr(1, i)); err != nil {
-			t.Fatal(err)
+	peer := func(host byte, port int) *silent {
+		return &silent{addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, host), Port: port}}
+	}
+	now := time.Unix(1e9, 0)
+	enter := func(p, want *silent, of string) {
+		t.Helper()
+		drop, why := e.enter(p, now)
+		if want == nil && drop != nil || want != nil && (drop != net.Conn(want) || !strings.Contains(why.Error(), of)) {
+			t.Fatalf("%v: %v is closed (%v), want %v (%q)", p.addr, drop, why, want, of)
 		}
 	}
-	if err := e.enter(addr(1, 60000)); err == nil || !strings.Contains(err.Error(), "10.0.0.1") {
-		t.Errorf("one more of an address: %v", err)
+	var first []*silent
+	for i := range maxEarlyAddr {
+		p := peer(1, i)
+		first = append(first, p)
+		enter(p, nil, "")
 	}
-	e.leave(addr(1, 7))
-	e.leave(addr(1, 7)) // again
-	if err := e.enter(addr(1, 60000)); err != nil {
-		t.Error(err)
-	}
+	late := peer(1, 59999)
+	enter(late, late, "10.0.0.1") // nobody has had its time
+	e.asks(first[0].addr, now.Add(time.Second))
+	now = now.Add(earlyGrace)
+	enter(peer(1, 60000), first[1], "10.0.0.1")
+	enter(peer(1, 60001), first[2], "10.0.0.1")
+	e.leave(first[7].addr)
+	e.leave(first[7].addr) // again
+	e.leave(first[1].addr) // was closed
+	enter(peer(1, 60002), nil, "")
 	n := maxEarlyAddr
 	for h := byte(2); n < maxEarly; n++ {
-		if e.by["10.0.0."+string('0'+rune(h))] == maxEarlyAddr {
+		if of := e.by["10.0.0."+string('0'+rune(h))]; of != nil && of.Len() == maxEarlyAddr {
 			h++
 		}
-		if err := e.enter(addr(h, n)); err != nil {
-			t.Fatal(err)
-		}
+		enter(peer(h, n), nil, "")
 	}
-	if err := e.enter(addr(9, 1)); err == nil {
-		t.Error("no bound for all")
+	enter(peer(9, 1), first[3], "peers have not")
+	enter(peer(9, 1), nil, "") // the same address again
+	if len(e.open) != maxEarly || e.all.Len() != maxEarly {
+		t.Errorf("%d of %d", len(e.open), e.all.Len())
+	}
+	for a := range e.open {
+		addr, _ := net.ResolveTCPAddr("tcp", a)
+		e.leave(addr)
+	}
+	if e.all.Len() != 0 || len(e.by) != 0 {
+		t.Errorf("left: %d, %d hosts", e.all.Len(), len(e.by))
 	}
 }

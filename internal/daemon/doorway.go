@@ -82,9 +82,11 @@ func (d *doorway) meet(nc net.Conn) {
 		nc.Close()
 		return
 	}
-	if err := d.c.early.enter(nc.RemoteAddr()); err != nil {
-		d.refuse(nc, err)
-		return
+	if drop, why := d.c.early.enter(nc, d.c.clk.Now()); drop != nil {
+		d.refuse(drop, why)
+		if drop == nc {
+			return
+		}
 	}
 	d.wg.Go(func() {
 		stop := context.AfterFunc(d.ctx, func() { nc.Close() })
@@ -102,7 +104,7 @@ func (d *doorway) meet(nc net.Conn) {
 	})
 }
 
-// refuse closes a peer for which there is no room. A flood of them does not flood the log.
+// refuse closes a peer for which there is no room any more. A flood of them does not flood the log.
 func (d *doorway) refuse(nc net.Conn, why error) {
 	defer nc.Close()
 	entry := func() *zerolog.Event {
