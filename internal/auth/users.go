@@ -32,6 +32,8 @@ const (
 	maxHashTime   = 16
 	maxHashMemory = 1 << 20
 
+	// MaxUser bounds the name of a new user: what MQMD.UserIdentifier holds.
+	MaxUser = 12
 	// MaxPassword bounds a password, MinPassword a new one.
 	MaxPassword = 256
 	MinPassword = 8
@@ -57,6 +59,8 @@ type Users struct {
 	mu      invariants.Mutex
 	key     [32]byte // of this process
 	known   map[[32]byte]struct{}
+
+	hashed func(*hashCost) // for tests: called for each hash that is computed
 }
 
 // NewUsers makes an empty table.
@@ -115,6 +119,12 @@ func (u *Users) List() []User {
 func (u *Users) Set(name, password string, groups []string) error {
 	if err := ValidUser(name); err != nil {
 		return err
+	}
+	switch {
+	case len(name) > MaxUser:
+		return fmt.Errorf("user %s: a user's name has at most %d characters, as messages carry it", name, MaxUser)
+	case name == "UNKNOWN":
+		return fmt.Errorf("UNKNOWN stands in messages for users whose name is too long for them, and is nobody's name")
 	}
 	for _, g := range groups {
 		if err := ValidUser(g); err != nil {
@@ -196,7 +206,7 @@ func (u *Users) Check(name, password string) bool {
 		return true
 	}
 	u.hashing <- struct{}{}
-	ok := verifyHash(hash, password) && w != nil
+	ok := u.verify(hash, password) && w != nil
 	<-u.hashing
 	if ok {
 		u.mu.Lock()
@@ -254,10 +264,13 @@ func parseHash(s string) (c hashCost, sum []byte, err error) {
 	return c, sum, nil
 }
 
-func verifyHash(hash, password string) bool {
+func (u *Users) verify(hash, password string) bool {
 	c, sum, err := parseHash(hash)
 	if err != nil {
 		return false
+	}
+	if u.hashed != nil {
+		u.hashed(&c)
 	}
 	got := argon2.IDKey([]byte(password), c.salt, c.time, c.memory, c.threads, uint32(len(sum)))
 	return subtle.ConstantTimeCompare(got, sum) == 1

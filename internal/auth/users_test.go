@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 func TestUsersFile(t *testing.T) {
@@ -64,27 +63,30 @@ func TestUsersRefuse(t *testing.T) {
 	}
 }
 
-// A user that there is not takes as long as a wrong password, and many tries at once do not stop.
-func TestUsersTime(t *testing.T) {
+// A user that there is not costs as much as a wrong password, and many tries at once do not stop.
+func TestUsersWork(t *testing.T) {
 	u := NewUsers()
 	if err := u.Set("app", "the password", nil); err != nil {
 		t.Fatal(err)
 	}
-	nobody()
-	took := func(user string) time.Duration {
-		best := time.Hour
-		for range 8 {
-			from := time.Now()
-			if u.Check(user, "not the password") {
-				t.Fatal(user)
-			}
-			best = min(best, time.Since(from))
-		}
-		return best
+	type work struct {
+		n            int
+		memory, time uint32
 	}
-	known, unknown := took("app"), took("eve")
-	if known > 2*unknown || unknown > 2*known {
-		t.Errorf("a wrong password takes %v, an unknown user %v", known, unknown)
+	did := func(user, password string) (w work) {
+		u.hashed = func(c *hashCost) { w.n, w.memory, w.time = w.n+1, c.memory, c.time }
+		defer func() { u.hashed = nil }()
+		if u.Check(user, password) {
+			t.Fatal(user)
+		}
+		return w
+	}
+	want := work{1, hashMemory, hashTime}
+	for _, c := range [][2]string{{"app", "not the password"}, {"eve", "not the password"}, {"", ""},
+		{"app", strings.Repeat("x", MaxPassword+1)}} {
+		if w := did(c[0], c[1]); w != want {
+			t.Errorf("user %q: work %+v, not %+v", c[0], w, want)
+		}
 	}
 	var wg sync.WaitGroup
 	for range 10 {
@@ -94,6 +96,16 @@ func TestUsersTime(t *testing.T) {
 		t.Error("the right password")
 	}
 	wg.Wait()
+}
+
+// A new user's name fits a message, and is not the one that stands there for those that do not.
+func TestUserNames(t *testing.T) {
+	u := NewUsers()
+	for name, ok := range map[string]bool{"adminadmin12": true, "adminadmin12x": false, "UNKNOWN": false} {
+		if err := u.Set(name, "the password", nil); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 func FuzzParseUsers(f *testing.F) {

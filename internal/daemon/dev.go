@@ -94,7 +94,7 @@ func (d *daemon) devSetup() (*dev, error) {
 	return v, nil
 }
 
-// devPassword finds a password: in the environment, which then forgets it, in the file that the environment names, or
+// devPassword finds a password: in the environment, which programs started from here then do not have, in the file that the environment names, or
 // among the secrets of a container.
 func devPassword(u devUser) (string, error) {
 	if p := os.Getenv(u.env); p != "" {

@@ -185,8 +185,16 @@ func ended(c *qmgr.Conn) bool {
 }
 
 // identity is who a command acts for: the user that the message says, with what this system knows of it. Who may name
-// another user in a message is decided by the authority to set its context.
+// another user in a message is decided by the authority to set its context. A name that is too long for a message comes as
+// UNKNOWN, which has the rights of nobody: such users give commands by other ways.
 func (s *Server) identity(md *mqi.MD) auth.Identity {
+	id := auth.Identity{User: md.UserIdentifier, UID: -1, Origin: qmgr.OriginCommandQueue}
+	if md.UserIdentifier == qmgr.UnknownUser {
+		s.log.Warn().Str(obs.FieldAMQ, "AMQ8077W").Str("appl", md.PutApplName).
+			Msgf("a command of user %s: the sender's name has more than %d characters, or is not known", qmgr.UnknownUser, mqi.MQ_USER_ID_LENGTH)
+		return id
+	}
 	a := s.m.Account(md.UserIdentifier)
-	return auth.Identity{User: md.UserIdentifier, UID: -1, Groups: a.Groups, Admin: a.Admin, Origin: qmgr.OriginCommandQueue}
+	id.Groups, id.Admin = a.Groups, a.Admin
+	return id
 }

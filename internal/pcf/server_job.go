@@ -60,6 +60,10 @@ func (j *job) run() {
 		j.bury(j.md, j.body, j.s.m.CommandQueue(), "", mqi.MQRCCF_MSG_LENGTH_ERROR, "it is too long to be a command")
 		return
 	}
+	if j.md.MsgType == mqi.MQMT_REPORT { // its text is a stranger's, its user whoever it is about
+		j.bury(j.md, j.body, j.s.m.CommandQueue(), "", mqi.MQRCCF_CFH_TYPE_ERROR, "a report message is no command")
+		return
+	}
 	var q *Request
 	var err error
 	q, j.head, err = Parse(j.md.Format, j.body, mqi.Coding{Encoding: j.md.Encoding, CCSID: j.md.CodedCharSetID}, j.s.m.KindOf)

@@ -502,3 +502,24 @@ func TestServerIsStoppedInACommand(t *testing.T) {
 		t.Errorf("the log speaks of losses: %s", log)
 	}
 }
+
+// A report on the command queue is no command, whoever its context names: its data are those of whoever asked for it. Nor is
+// UNKNOWN anybody.
+func TestServerTakesNoReports(t *testing.T) {
+	r := newServerRig(t)
+	m := mqi.CFMsg{Type: mqi.MQCFT_COMMAND, Version: 1, Command: mqi.MQCMD_ESCAPE, MsgSeqNumber: 1, Control: mqi.MQCFC_LAST,
+		Params: []mqi.CFParam{mqi.CFInt(mqi.MQIACF_ESCAPE_TYPE, mqi.MQET_MQSC), mqi.CFString(mqi.MQCACF_ESCAPE_TEXT, "DEFINE QLOCAL(FORGED)")}}
+	body, err := m.Append(nil, big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	md := request()
+	md.MsgType = mqi.MQMT_REPORT
+	r.send(r.c, md, body)
+	if rc, _ := r.dead(); rc != mqi.MQRCCF_CFH_TYPE_ERROR {
+		t.Errorf("reason %d", rc)
+	}
+	if id := r.s.identity(&mqi.MD{UserIdentifier: qmgr.UnknownUser}); id.Admin || len(id.Groups) > 0 {
+		t.Errorf("%+v", id)
+	}
+}

@@ -109,7 +109,7 @@ func (c *Conn) accountParams(a *account, how int32, now time.Time) []mqi.CFParam
 		mqi.CFInt(mqi.MQIACF_SEQUENCE_NUMBER, a.seq),
 		mqi.CFString(mqi.MQCACF_APPL_NAME, c.opt.ApplName),
 		mqi.CFInt(mqi.MQIACF_PROCESS_ID, int32(c.opt.PID)), mqi.CFInt(mqi.MQIACF_THREAD_ID, int32(c.opt.TID)),
-		mqi.CFString(mqi.MQCACF_USER_IDENTIFIER, cut(c.who.User, mqi.MQ_USER_ID_LENGTH)),
+		mqi.CFString(mqi.MQCACF_USER_IDENTIFIER, contextUser(c.who.User)),
 		mqi.CFString(mqi.MQCAMO_CONN_DATE, mqDate(c.born)), mqi.CFString(mqi.MQCAMO_CONN_TIME, mqTime(c.born)),
 	}
 	if c.opt.Channel != "" {

@@ -147,6 +147,9 @@ func (m *Manager) connAuthNow() auth.ConnAuth {
 
 // Account is what is known of a user id: by the password file, and by the system.
 func (m *Manager) Account(user string) auth.Account {
+	if user == UnknownUser {
+		return auth.Account{}
+	}
 	m.authz.mu.Lock()
 	a, ok := m.authz.accounts[user]
 	m.authz.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
 )
 
 // The authorities that commands need of somebody who is no administrator.
@@ -66,16 +67,76 @@ func (x *exec) topicNeeds() ([]need, bool) {
 	topic, a := x.c.Name, auth.Clear
 	if x.c.Object == "SUB" {
 		a = auth.Control
-		prefix := ""
-		if o := x.m.lookup(ClassTopic, paramOf(x.c, "TOPICOBJ")); o != nil {
-			prefix = o.Def().Get("TOPICSTR")
+		if x.c.Verb == "DEFINE" && x.m.lookup(ClassSub, x.c.Name) == nil {
+			return nil, true // checked when LIKE and TOPICOBJ have said what the topic is: maySub
 		}
-		topic = prefix + paramOf(x.c, "TOPICSTR")
+		scheme := pubsub.SchemeTopic
 		if o := x.m.lookup(ClassSub, x.c.Name); o != nil {
-			topic = o.Def().subExtra().topic
+			topic, scheme = o.Def().subExtra().topic, subScheme(o.Def())
+		} else {
+			topic = ""
 		}
+		topic = aboveWild(topic, scheme)
+	} else {
+		topic = aboveWild(topic, pubsub.SchemeTopic)
 	}
 	return []need{{objType: "TOPIC", auth: a, topic: topic}}, true
+}
+
+// maySub checks the definition of a subscription by somebody who is no administrator: CTRL over its topic; to have its
+// publications put in another user's name the right to act for others, over the queue manager; and that user must be allowed to
+// put to the queue.
+func (x *exec) maySub(d, old *Def, topic string) *attr.Reply {
+	if x.id.Admin {
+		return nil
+	}
+	if old == nil {
+		if r := x.requireNeed(&need{objType: "TOPIC", auth: auth.Control, topic: aboveWild(topic, subScheme(d))}); r != nil {
+			return r
+		}
+	}
+	user := x.subUser(old)
+	same := old != nil && user == old.Get("SUBUSER")
+	for _, k := range []string{"DEST", "DESTQMGR", "DESTCLAS"} {
+		same = same && d.Get(k) == old.Get(k)
+	}
+	if same {
+		return nil
+	}
+	who := &x.id
+	if user != x.id.User {
+		if r := x.requireNeed(&need{objType: "QMGR", name: selfProfile, auth: auth.AltUser}); r != nil {
+			return r
+		}
+		who = x.m.contextIdentity(user)
+		who.Admin = false // an administrator's name gives nobody his rights
+	}
+	if d.Get("DESTCLAS") == "MANAGED" {
+		return nil
+	}
+	n, made := x.m.reportNeed(d.Get("DEST"), d.Get("DESTQMGR"), who)
+	switch {
+	case n == nil: // nobody knows yet where that leads
+		n = &need{objType: "RQMNAME", name: d.Get("DESTQMGR"), auth: auth.Put}
+	case made.by(who.User):
+		return nil
+	}
+	if lacks, by := x.m.missing(who, n); lacks != 0 {
+		return x.deniedTo(who.User, n, lacks, by)
+	}
+	return nil
+}
+
+// subUser is whose name a subscription gets its publications in: the one given, the one it has, or who defines it.
+func (x *exec) subUser(old *Def) string {
+	v, given := x.c.Get("SUBUSER")
+	switch {
+	case given && !blank(v):
+		return v
+	case old != nil:
+		return old.Get("SUBUSER")
+	}
+	return x.id.User
 }
 
 // displayFiltered are the DISPLAY commands whose lists leave out what the user has no DSP for.
@@ -122,12 +183,17 @@ func (x *exec) requireNeed(n *need) *attr.Reply {
 }
 
 func (x *exec) denied(n *need, lacks auth.Auth, by []string) *attr.Reply {
+	return x.deniedTo(x.id.User, n, lacks, by)
+}
+
+// deniedTo refuses a command for what a user lacks in whose name it would work.
+func (x *exec) deniedTo(user string, n *need, lacks auth.Auth, by []string) *attr.Reply {
 	e := mqi.Event{Qualifier: mqi.MQRQ_CMD_NOT_AUTHORIZED}
 	if x.c.Spec != nil {
 		e.Command = x.c.Spec.PCFNum
 	}
-	x.m.deny(&denial{op: x.c.Verb + " " + x.c.Object, need: *n, lacks: lacks, by: by, user: x.id.User, event: e})
-	return failed(mqi.MQRC_NOT_AUTHORIZED, msgNotAuthorized, x.id.User)
+	x.m.deny(&denial{op: x.c.Verb + " " + x.c.Object, need: *n, lacks: lacks, by: by, user: user, event: e})
+	return failed(mqi.MQRC_NOT_AUTHORIZED, msgNotAuthorized, user)
 }
 
 // list is Manager.list without what the user may not see. x.unseen counts that.
@@ -155,7 +221,7 @@ func (x *exec) maySee(o *Object) bool {
 	case o.Class == ClassQmgr:
 		return true // asked for before
 	case o.Class == ClassSub:
-		for _, name := range x.m.topicPath(d.subExtra().topic) {
+		for _, name := range x.m.topicPath(aboveWild(d.subExtra().topic, subScheme(d))) {
 			if l, _ := x.m.missing(&x.id, &need{objType: "TOPIC", name: name, auth: auth.Display}); l == 0 {
 				return true
 			}

@@ -401,7 +401,7 @@ func TestCommandAuthorities(t *testing.T) {
 		{"DISPLAY CHANNEL(A.CH)", "CHANNEL", "A.CH", "DSP"},
 		{"START LISTENER(A.L)", "LISTENER", "A.L", "CTRL"},
 		{"CLEAR TOPICSTR('one/#') CLRTYPE(RETAINED)", "TOPIC", "T.ONE", "CLR"},
-		{"DEFINE SUB(S1) TOPICSTR('one') DEST(A.Q)", "TOPIC", "T.ONE", "CTRL"},
+		{"DEFINE SUB(S1) TOPICSTR('one') DESTCLAS(MANAGED)", "TOPIC", "T.ONE", "CTRL"},
 		{"DISPLAY SUB(S1)", "TOPIC", "T.ONE", "DSP"},
 		{"ALTER QMGR DESCR('x')", "QMGR", "self", "CHG"},
 		{"REFRESH SECURITY", "QMGR", "self", "CHG"},

@@ -137,15 +137,8 @@ type maker struct{ user string }
 
 func (k *maker) by(user string) bool { return k != nil && user != "" && k.user == user }
 
-// topicPath lists the topic objects that are asked about a topic: its own first, then those above, up to the root. A
-// subscription with wildcards is asked about from where they begin.
+// topicPath lists the topic objects that are asked about a topic: its own first, then those above, up to the root.
 func (m *Manager) topicPath(topic string) []string {
-	if i := strings.IndexAny(topic, "#+*?"); i >= 0 {
-		topic = topic[:i]
-		if topic = strings.TrimSuffix(topic, "/"); i > 0 && topic == "" {
-			topic = "/"
-		}
-	}
 	var out []string
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -165,14 +158,34 @@ func (m *Manager) topicPath(topic string) []string {
 	return append(out, pubsub.BaseTopic)
 }
 
+// aboveWild is the topic that a subscription's filter is asked about: the levels in front of the first that is, or with
+// character wildcards holds, a wildcard. Less would be asked about too little: open* gets what is published on opensecret.
+func aboveWild(filter string, scheme pubsub.Scheme) string {
+	for at := 0; at <= len(filter); {
+		level, _, _ := strings.Cut(filter[at:], "/")
+		wild := level == "#" || level == "+"
+		if scheme == pubsub.SchemeChar {
+			wild = strings.ContainsAny(level, "*?")
+		}
+		switch {
+		case wild && at == 1: // "/" itself
+			return "/"
+		case wild:
+			return filter[:max(at-1, 0)]
+		}
+		at += len(level) + 1
+	}
+	return filter
+}
+
 // requireTopic checks an authority along the tree: the nearest topic object that gives it decides, and one that does not
-// leaves the question to those above.
-func (c *Conn) requireTopic(op string, id *auth.Identity, topic string, a auth.Auth, e mqi.Event) error {
+// leaves the question to those above. from is where it begins for topic.
+func (c *Conn) requireTopic(op string, id *auth.Identity, topic, from string, a auth.Auth, e mqi.Event) error {
 	if id.Admin {
 		return nil
 	}
 	e.TopicString = topic
-	path := c.m.topicPath(topic)
+	path := c.m.topicPath(from)
 	d := denial{op: op, need: need{objType: "TOPIC", name: path[0], auth: a, topic: topic}, user: id.User, event: e, lacks: a}
 	for _, name := range path {
 		lacks, by := c.m.missing(id, &need{objType: "TOPIC", name: name, auth: a})
@@ -205,14 +218,14 @@ func (c *Conn) mayPublish(op string, h *handle, od *mqi.OD, alias *Object, topic
 			want |= o.auth
 		}
 	}
-	if err := c.requireTopic(op, id, topic, want, e); err != nil {
+	if err := c.requireTopic(op, id, topic, topic, want, e); err != nil {
 		return err
 	}
 	return c.require(op, id, need{objType: "QMGR", name: selfProfile, auth: want & (auth.SetAll | auth.SetID)}, e)
 }
 
 // maySubscribe checks MQSUB: the right over the topic, and to put to the queue that the application chose.
-func (s *subscribing) maySubscribe(topic string, a auth.Auth) error {
+func (s *subscribing) maySubscribe(filter string, scheme pubsub.Scheme, a auth.Auth) error {
 	c := s.c
 	if c.who.Admin {
 		return nil
@@ -223,7 +236,7 @@ func (s *subscribing) maySubscribe(topic string, a auth.Auth) error {
 	if err != nil {
 		return err
 	}
-	if err := c.requireTopic("MQSUB", id, topic, a, e); err != nil {
+	if err := c.requireTopic("MQSUB", id, filter, aboveWild(filter, scheme), a, e); err != nil {
 		return err
 	}
 	if s.asks(mqi.MQSO_MANAGED) || s.hobj == 0 {

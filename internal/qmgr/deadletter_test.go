@@ -300,7 +300,9 @@ func TestUndeliverable(t *testing.T) {
 	r := newDeadRig(t)
 	reply := r.openQ(r.c, "REPLY", inOut)
 	ask := func(report int32) func(*mqi.MD) {
-		return func(md *mqi.MD) { md.Report, md.ReplyToQ, md.ReplyToQMgr = report, "REPLY", "QM1" }
+		return func(md *mqi.MD) {
+			md.Report, md.ReplyToQ, md.ReplyToQMgr, md.UserIdentifier = report, "REPLY", "QM1", "app"
+		}
 	}
 	sent := r.bury("text", "A", mqi.MQRC_Q_FULL, ask(mqi.MQRO_EXCEPTION_WITH_DATA))
 	s, md := r.get(r.c, reply, 0)

@@ -175,6 +175,7 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 		return fail(mqi.MQRC_PUT_INHIBITED)
 	}
 	c.completePublication(head, pmo, &attrs)
+	c.publishedReports(head)
 	if c.due != 0 {
 		if c.lent {
 			body = append([]byte(nil), body...)

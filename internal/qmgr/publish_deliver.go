@@ -277,6 +277,7 @@ func (m *Manager) putCopy(u *uow, p *publication, cfg *subCfg, h *msgHead, body 
 	}
 	u.n += len(reports)
 	for _, rep := range reports {
+		rep.checked = !p.retained // by who published it
 		m.sendReport(u, rep)
 	}
 	return 0

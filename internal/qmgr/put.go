@@ -345,7 +345,7 @@ func (c *Conn) deliver(op string, h *handle, pieces []piece, pmo *mqi.PMO) error
 	n := len(pieces)
 	for i := range pieces {
 		if p := &pieces[i]; !h.res.remote { // confirmation of arrival is the destination's
-			p.reports = c.m.arrivalReports(p.head, p.body)
+			p.reports = c.arrived(p.head, p.body)
 			n += len(p.reports)
 		}
 	}
@@ -400,6 +400,9 @@ func (c *Conn) deliverPiece(u *uow, h *handle, p *piece) mqi.RC {
 
 // enqueue puts a finished message on a local queue as part of u, and its copy on the queue's STREAMQ.
 func (m *Manager) enqueue(u *uow, q *Queue, head *msgHead, body []byte, owner uint32) mqi.RC {
+	if q.obj.Name == delayQueue { // what is there is believed, and delivered as the queue manager: stage alone puts there
+		return mqi.MQRC_PUT_INHIBITED
+	}
 	if cfg := q.cfg.Load(); cfg.streamQ != "" {
 		return m.enqueueStreamed(u, q, cfg, head, body, owner)
 	}

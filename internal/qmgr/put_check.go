@@ -181,8 +181,20 @@ func (c *Conn) passed(n Handle) (*mqi.MD, mqi.RC) {
 	return &h.saved.md, 0
 }
 
+// UnknownUser stands in messages for a user whose name is too long for the descriptor, as in the vendor's product. Cut to its
+// first 12 characters such a name might be somebody else's. It is the name of nobody: there are no rights for it.
+const UnknownUser = "UNKNOWN"
+
+// contextUser is a user's name as messages carry it.
+func contextUser(user string) string {
+	if len(user) > mqi.MQ_USER_ID_LENGTH {
+		return UnknownUser
+	}
+	return user
+}
+
 func (c *Conn) identityContext(md *mqi.MD) {
-	md.UserIdentifier = cut(c.who.User, mqi.MQ_USER_ID_LENGTH)
+	md.UserIdentifier = contextUser(c.who.User)
 	md.AccountingToken = mqi.Account{}
 	if c.who.UID >= 0 {
 		if c.token == (mqi.Account{}) {

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/xmitq"
 )
@@ -11,6 +12,10 @@ type report struct {
 	body  []byte
 	queue string
 	qmgr  string
+
+	who     *auth.Identity // whose authority it needs; nil: the user's in its context
+	more    auth.Auth      // beside PUT
+	checked bool           // by who made it
 }
 
 // reportData is how much of the message a report with data carries.
@@ -131,14 +136,6 @@ func headersLength(md *mqi.MD, body []byte) int {
 		format, c, rest = follows, next, after
 	}
 	return len(body) - len(rest)
-}
-
-// sendReport puts a report in the unit of work. When the reply-to queue cannot take it, it goes to the dead-letter
-// queue, and when that cannot either, it is dropped: a report never fails the call that made it.
-func (m *Manager) sendReport(u *uow, r *report) {
-	if rc := m.putAs(u, r.queue, r.qmgr, r.head, r.body); rc != 0 {
-		m.bury(u, "report message", rc, r.queue, r.qmgr, r.head, r.body)
-	}
 }
 
 // putAs puts a message of the queue manager's own by name, as part of u.

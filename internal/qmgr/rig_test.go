@@ -61,7 +61,7 @@ func (r *rig) open() {
 	r.t.Helper()
 	log := zerolog.New(&r.log)
 	r.fault = &faultStore{Store: r.st}
-	m, err := Open(Options{Name: "QM1", Store: r.fault, Clock: r.clk, Log: &log, User: "mqm"})
+	m, err := Open(Options{Name: "QM1", Store: r.fault, Clock: r.clk, Log: &log, User: "app"})
 	if err != nil {
 		r.t.Fatal(err)
 	}

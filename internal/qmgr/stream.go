@@ -46,7 +46,7 @@ func (m *Manager) streamCopy(u *uow, name string, head *msgHead, body []byte, ow
 		return rc
 	case r.base == nil:
 		return mqi.MQRC_Q_TYPE_ERROR
-	case r.putAllowed() != 0:
+	case r.putAllowed() != 0, r.base.Name == delayQueue:
 		return mqi.MQRC_PUT_INHIBITED
 	}
 	h := *head

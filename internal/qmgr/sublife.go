@@ -57,7 +57,7 @@ func cfgOf(s *pubsub.Sub) *subCfg {
 }
 
 func (m *Manager) parseSubCfg(d *Def) *subCfg {
-	c := &subCfg{dest: d.Get("DEST"), destQMgr: d.Get("DESTQMGR"), user: cut(d.Get("SUBUSER"), mqi.MQ_USER_ID_LENGTH),
+	c := &subCfg{dest: d.Get("DEST"), destQMgr: d.Get("DESTQMGR"), user: contextUser(d.Get("SUBUSER")),
 		applID: d.Get("PUBAPPID"), userData: d.Get("USERDATA"), reqOnly: d.Yes("REQONLY"), psprop: d.Get("PSPROP"),
 		expires: d.subExtra().expires}
 	if d.Get("DESTCLAS") == "MANAGED" {

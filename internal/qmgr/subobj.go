@@ -119,7 +119,10 @@ func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
 			}
 		}
 	}
-	return x.checkDest(d, old)
+	if r := x.checkDest(d, old); r != nil {
+		return r
+	}
+	return x.maySub(d, old, full)
 }
 
 func (x *exec) checkDest(d, old *Def) *attr.Reply {
@@ -156,12 +159,8 @@ func (x *exec) storeSub(u *unit, o *Object, old, d *Def) *attr.Reply {
 	default:
 		d.set("SUBID", m.newSubID())
 	}
-	if v, given := x.c.Get("SUBUSER"); !given || blank(v) {
-		if old != nil {
-			d.set("SUBUSER", old.Get("SUBUSER"))
-		} else if d.Name != templateSub {
-			d.set("SUBUSER", x.id.User)
-		}
+	if old != nil || d.Name != templateSub {
+		d.set("SUBUSER", x.subUser(old))
 	}
 	e := subExtra{expires: expiresAt(m.opt.Clock.Now(), d.Int("EXPIRY"))}
 	if old != nil {

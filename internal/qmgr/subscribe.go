@@ -98,7 +98,7 @@ type creation struct {
 
 func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle, Handle, error) {
 	m := s.m
-	if err := s.maySubscribe(s.full, auth.Subscribe); err != nil {
+	if err := s.maySubscribe(s.full, s.scheme, auth.Subscribe); err != nil {
 		return 0, 0, err
 	}
 	if rc := s.checkCreate(); rc != 0 {

@@ -21,7 +21,7 @@ func (s *subscribing) resume(o *Object) (Handle, Handle, error) {
 	if s.asks(mqi.MQSO_ALTER) {
 		want = auth.Subscribe
 	}
-	if err := s.maySubscribe(d.subExtra().topic, want); err != nil {
+	if err := s.maySubscribe(d.subExtra().topic, subScheme(d), want); err != nil {
 		return 0, 0, err
 	}
 	if rc := s.checkResume(d); rc != 0 {

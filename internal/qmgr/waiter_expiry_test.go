@@ -33,7 +33,7 @@ func TestWaitExpired(t *testing.T) {
 		r := newPSRig(t)
 		r.ok("DEFINE QLOCAL(Q)")
 		r.ok("DEFINE QLOCAL(R)")
-		p := r.connect("p")
+		p := r.connect("root")
 		show := x.prepare(r, p, openFor(t, p, "Q", inOut|mqi.MQOO_BROWSE))
 		hg := openFor(t, r.c, "Q", inOut)
 		got := make(chan string, 1)
