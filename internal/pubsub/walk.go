@@ -41,6 +41,7 @@ type walker struct {
 	t      *Tree
 	f      *Filter
 	auto   *automaton[string] // SchemeTopic
+	glob   *automaton[rune]   // SchemeChar
 	rows   int                // still wanted
 	visits int
 	resume []step // way to go on along; nil once it was reached
@@ -85,12 +86,12 @@ func (w *walker) run() bool {
 	if n == nil {
 		return true
 	}
-	var set states
-	if f.scheme == SchemeTopic {
-		w.auto = f.levels()
-		set = w.auto.start(f.lits)
+	if f.scheme == SchemeChar {
+		w.glob = f.runes()
+		return w.node(n, w.spell(w.glob.start(0), f.lead))
 	}
-	return w.node(n, set)
+	w.auto = f.levels()
+	return w.node(n, w.auto.start(f.lits))
 }
 
 // stop notes where to go on.
@@ -124,9 +125,9 @@ func (w *walker) self(n *Node, matches bool) bool {
 	return true
 }
 
-func (w *walker) matches(n *Node, set states) bool {
+func (w *walker) matches(set states) bool {
 	if w.f.scheme == SchemeChar {
-		return w.f.matchRunes(n.Topic())
+		return w.glob.accepts(set)
 	}
 	return w.auto.accepts(set)
 }
@@ -137,7 +138,7 @@ func (w *walker) node(n *Node, set states) bool {
 	resuming := depth < len(w.resume)
 	if !resuming {
 		w.resume = nil
-		if !w.self(n, w.matches(n, set)) {
+		if !w.self(n, w.matches(set)) {
 			return false
 		}
 	}
@@ -235,12 +236,31 @@ func (w *walker) all(n *Node, set states) bool {
 	return true
 }
 
+// spell returns the states that characters lead to. The ones it is given stay as they are.
+func (w *walker) spell(set states, text string) states {
+	var spare, own []uint64
+	for _, r := range text {
+		next := w.glob.step(spare, set, r)
+		spare, own = own, next.w
+		if set = next; len(set.w) == 0 {
+			break
+		}
+	}
+	return set
+}
+
 // down enters a child with the states its level leads to.
 func (w *walker) down(c *Node, set states, byName bool) bool {
-	if w.f.scheme == SchemeTopic {
-		if set = w.auto.step(nil, set, c.name); len(set.w) == 0 {
-			return true
-		}
+	switch {
+	case w.f.scheme == SchemeTopic:
+		set = w.auto.step(nil, set, c.name)
+	case c.parent.parent == nil: // the first level
+		set = w.spell(set, c.name)
+	default:
+		set = w.spell(w.glob.step(nil, set, '/'), c.name)
+	}
+	if len(set.w) == 0 {
+		return true
 	}
 	depth := len(w.path)
 	w.path = append(w.path, step{c.name, byName})
