@@ -120,12 +120,17 @@ func TestUnsharedHeartbeats(t *testing.T) {
 	clk := clock.NewFake(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	m := memory.New("QM1", "Q1")
 	m.Instance.ShareCnv, m.Instance.Heartbeat = 0, 5
-	p := start(t, m, nil, clk).client(t)
+	s := start(t, m, nil, clk)
+	p := s.client(t)
 	q := p.open(0, "Q1")
 	clk.Advance(time.Hour) // silence outside of a call is no fault, and nothing is sent
 	p.send(wire.MQGET, 0, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
+	eventually(t, "the get waits", func() bool {
+		st := s.Status()
+		return len(st) == 1 && st[0].Waiting
+	})
 	for i := 0; i < 3; i++ {
-		time.Sleep(50 * time.Millisecond) // the get waits; the heartbeat before has been written to its end
+		eventually(t, "the heartbeat before has been written to its end", func() bool { return !s.Beating() })
 		clk.Advance(5 * time.Second)
 		if h, _, _ := p.want(wire.Heartbeat); h.Magic != wire.TSH {
 			t.Errorf("heartbeat %+v", h)

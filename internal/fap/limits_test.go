@@ -29,6 +29,12 @@ func TestBeforeConnect(t *testing.T) {
 	p.status(wire.CodeLengthError)
 	p.closed()
 
+	p = s.dial(t) // nor for one large segment
+	p.negotiate(firstID())
+	p.send(wire.MQPUT, 1, 1, newPut(strings.Repeat("x", 20_000), 0))
+	p.status(wire.CodeLengthError)
+	p.closed()
+
 	p = s.client(t) // connected, it has both
 	p.startConv(3)
 	q := p.open(1, "Q1")

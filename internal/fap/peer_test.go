@@ -116,7 +116,7 @@ func (s *server) dial(t testing.TB) *peer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nc.SetDeadline(time.Now().Add(20 * time.Second))
+	nc.SetDeadline(time.Now().Add(time.Minute))
 	t.Cleanup(func() { nc.Close() })
 	return &peer{t: t, nc: nc, order: wire.Big, ccsid: 819, asm: wire.Assembler{Max: 1 << 24}}
 }
@@ -340,7 +340,7 @@ func (p *peer) endConv(conv uint32, flags byte) {
 // eventually waits for what another goroutine does.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for i := 0; i < 500; i++ {
+	for i := 0; i < 4000; i++ {
 		if ok() {
 			return
 		}

@@ -41,7 +41,7 @@ func (s *Server) Reconnect() int {
 	s.mu.Unlock()
 	n := 0
 	for _, k := range all {
-		if k.again.Load() {
+		if k.again.Load() && k.ctx.Err() == nil { // one that ends already is not sent away, and perhaps has connected again
 			n++
 			k.cancel(errReconnect)
 		}

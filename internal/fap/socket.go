@@ -283,7 +283,11 @@ func (k *socket) segment(max int) (wire.Header, []byte, error) {
 		k.catchUp()
 	}
 	for {
-		h, body, size, whole, err := wire.CutSegment(k.in.bytes(), max)
+		most := max
+		if !k.connected.Load() { // it is before a client that has its answer to MQCONN can send more
+			most = min(most, maxEarly)
+		}
+		h, body, size, whole, err := wire.CutSegment(k.in.bytes(), most)
 		if err != nil {
 			return h, nil, err
 		}
