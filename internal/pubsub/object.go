@@ -47,16 +47,6 @@ func (a Attr) String() string {
 	return fmt.Sprintf("Attr(%d)", uint8(a))
 }
 
-// AttrByName finds an attribute by its MQSC keyword.
-func AttrByName(keyword string) (Attr, bool) {
-	for i, n := range attrNames {
-		if n == keyword {
-			return Attr(i), true
-		}
-	}
-	return 0, false
-}
-
 // builtin are the values where not even the root's object says one.
 var builtin = Attrs{
 	DURSUB: "YES", PUB: "ENABLED", SUB: "ENABLED", DEFPSIST: "NO", DEFPRTY: "0", DEFPRESP: "SYNC",

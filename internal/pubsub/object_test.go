@@ -26,9 +26,6 @@ func TestAttributesAreInherited(t *testing.T) {
 		if v := tr.Resolve("x", a); v != builtin[a] || v == asParent {
 			t.Errorf("%s(%s)", a, v)
 		}
-		if b, ok := AttrByName(a.String()); !ok || b != a {
-			t.Errorf("%s is not found by name", a)
-		}
 	}
 	supplied(t, tr)
 	if r := one(t, tr, ""); r.Admin != BaseTopic || r.Attrs[PUB] != "ENABLED" || r.Attrs[WILDCARD] != "PASSTHRU" {

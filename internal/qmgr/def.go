@@ -59,15 +59,6 @@ func (d *Def) setVal(i int, text string) {
 	}
 }
 
-// vals returns all values by place.
-func (d *Def) vals() []string {
-	out := make([]string, len(d.Schema.Attrs))
-	for i := range out {
-		out[i] = d.val(i)
-	}
-	return out
-}
-
 // Get returns an attribute's canonical text, "" when the kind has no such attribute.
 func (d *Def) Get(keyword string) string {
 	if i, ok := d.Schema.Index(keyword); ok {
@@ -199,8 +190,6 @@ func (d *Def) encode(id store.QID) []byte {
 	}
 	return b
 }
-
-func decodeDef(b []byte) (*Def, store.QID, error) { return (&decoder{}).def(b) }
 
 // decoder reads stored definitions. Keywords and values recur in thousands of objects, so it keeps one string of each
 // short one.

@@ -51,6 +51,18 @@ type objRig struct {
 	opt   Options
 }
 
+// decodeDef reads one stored definition.
+func decodeDef(b []byte) (*Def, store.QID, error) { return (&decoder{}).def(b) }
+
+// vals returns all values by place.
+func (d *Def) vals() []string {
+	out := make([]string, len(d.Schema.Attrs))
+	for i := range out {
+		out[i] = d.val(i)
+	}
+	return out
+}
+
 func newObjRig(t *testing.T, change ...func(*Options)) *objRig {
 	t.Helper()
 	log := zerolog.Nop()
