@@ -25,7 +25,7 @@ func (c *seen) of(b []byte) string {
 
 // fields are what the last message had. They belong to the reader.
 type fields struct {
-	format, user, appl, queue, replyQ, replyQMgr seen
+	format, user, appl, queue, replyQ, replyQMgr, identity, origin seen
 
 	stamp [16]byte
 	time  time.Time
@@ -53,6 +53,8 @@ func (m *Message) fill(f *fields, md wire.MDView, queue []byte, token mqi.Token)
 	}
 	m.Format, m.User, m.Appl, m.Queue = f.format.of(md.Format()), f.user.of(md.User()), f.appl.of(md.Appl()), f.queue.of(queue)
 	m.ReplyTo, m.ReplyToQMgr = f.replyQ.of(md.ReplyToQ()), f.replyQMgr.of(md.ReplyQMgr())
+	m.AccountingToken, m.ApplIdentity, m.ApplOrigin = md.Accounting(), f.identity.of(md.ApplIdentity()), f.origin.of(md.ApplOrigin())
+	m.OriginalLength = md.OriginalLength()
 	m.token = token
 	m.fillTook(f, md)
 }

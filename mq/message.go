@@ -75,7 +75,11 @@ type Message struct {
 	ApplType     int32
 	PutTime      time.Time // UTC; zero when the message has none
 	BackoutCount int32
-	Queue        string // that the message was got from; an alias's target
+
+	AccountingToken          [32]byte
+	ApplIdentity, ApplOrigin string // context that a program with the authority for it has set
+	OriginalLength           int32  // of the message that a report tells about a segment of; -1: not known
+	Queue                    string // that the message was got from; an alias's target
 
 	token mqi.Token
 }
@@ -141,7 +145,9 @@ func (m *Message) got(md *mqi.MD, queue string, token mqi.Token) {
 	*m = Message{Body: m.Body, Type: md.MsgType, Priority: int(md.Priority), Format: md.Format, CCSID: md.CodedCharSetID,
 		Encoding: md.Encoding, Flags: md.MsgFlags, ReplyTo: md.ReplyToQ, ReplyToQMgr: md.ReplyToQMgr, Report: md.Report,
 		Feedback: md.Feedback, User: md.UserIdentifier, Appl: md.PutApplName, ApplType: md.PutApplType,
-		BackoutCount: md.BackoutCount, Queue: queue, Persistence: NonPersistent, token: token}
+		BackoutCount: md.BackoutCount, Queue: queue, Persistence: NonPersistent, token: token,
+		AccountingToken: md.AccountingToken, ApplIdentity: md.ApplIdentityData, ApplOrigin: md.ApplOriginData,
+		OriginalLength: md.OriginalLength}
 	if md.Persistence == mqi.MQPER_PERSISTENT {
 		m.Persistence = Persistent
 	}

@@ -86,7 +86,7 @@ func (e *env) startCmd() *cobra.Command {
 	c.Flags().BoolVar(&f.opt.HTTPInsecure, "http-insecure", false, "let everybody on this machine use --http on loopback")
 	c.Flags().StringArrayVar(&f.opt.Scripts, "mqsc", nil, "run this MQSC `file`, or the *.mqsc of a directory, before the doors open")
 	c.Flags().BoolVar(&f.opt.Lenient, "mqsc-lenient", false, "log a failing command of --mqsc and go on")
-	c.Flags().BoolVar(&f.opt.AcceptLoss, "accept-loss", false, "start on damaged data and give up what is damaged (see qmgrd check)")
+	c.Flags().BoolVar(&f.opt.AcceptLoss, "accept-loss", false, "start on damaged data: give up what is damaged and everything that was written after it")
 	c.Flags().BoolVar(&f.detach, "detach", false, "return when the queue manager is ready")
 	c.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
 	return c

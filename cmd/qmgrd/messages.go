@@ -276,6 +276,18 @@ type received struct {
 	BackoutCount   int32
 	Body           *string
 	BodyBase64     string
+
+	Report           int32
+	Feedback         int32
+	PutApplType      int32
+	PutApplName      string
+	AccountingToken  string
+	ApplIdentityData string
+	ApplOriginData   string
+	MsgSeqNumber     int32
+	Offset           int32
+	MsgFlags         int32
+	OriginalLength   int32
 }
 
 func (m *received) bytes() ([]byte, error) {

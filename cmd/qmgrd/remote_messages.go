@@ -304,7 +304,9 @@ func jsonMessage(m *mq.Message) *web.Message {
 		GroupID: hex.EncodeToString(m.GroupID[:]), Persistence: mqi.MQPER_NOT_PERSISTENT, Priority: int32(m.Priority),
 		Expiry: mqi.MQEI_UNLIMITED, Format: m.Format, Encoding: m.Encoding, CodedCharSetID: m.CCSID, MessageType: m.Type,
 		ReplyToQueue: m.ReplyTo, ReplyToQmgr: m.ReplyToQMgr, UserIdentifier: m.User, BackoutCount: m.BackoutCount,
-		Properties: map[string]any{}}
+		Properties: map[string]any{}, Report: m.Report, Feedback: m.Feedback, PutApplType: m.ApplType, PutApplName: m.Appl,
+		AccountingToken: hex.EncodeToString(m.AccountingToken[:]), ApplIdentityData: m.ApplIdentity, ApplOriginData: m.ApplOrigin,
+		MsgSeqNumber: m.Seq, Offset: m.Offset, MsgFlags: m.Flags, OriginalLength: m.OriginalLength}
 	if m.Persistence == mq.Persistent {
 		j.Persistence = mqi.MQPER_PERSISTENT
 	}

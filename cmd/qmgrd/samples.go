@@ -136,6 +136,7 @@ func (e *env) amqsbcg(args []string) error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(e.stdout, "\n MQOPEN - '%s'\n", queue)
 	q := url.Values{"queue": {queue}, "browse": {"yes"}, "appl": {"amqsbcg"}}
 	n := 0
 	_, err = e.take(cl, q, messageFlags{}, func(_ []byte, m *received) error {
@@ -156,14 +157,8 @@ func (e *env) dump(n int, m *received) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "\nMessage number %d\n****Message descriptor****\n\n", n)
-	fmt.Fprintf(&b, "  MsgType : %d  Expiry : %d  Format : '%-8s'\n", m.MessageType, m.Expiry, m.Format)
-	fmt.Fprintf(&b, "  Priority : %d  Persistence : %d\n", m.Priority, m.Persistence)
-	fmt.Fprintf(&b, "  MsgId : X'%s'\n  CorrelId : X'%s'\n  BackoutCount : %d\n", strings.ToUpper(m.MessageID),
-		strings.ToUpper(m.CorrelationID), m.BackoutCount)
-	fmt.Fprintf(&b, "  ReplyToQ : '%-48s'\n  ReplyToQMgr : '%-48s'\n", m.ReplyToQueue, m.ReplyToQmgr)
-	fmt.Fprintf(&b, "  UserIdentifier : '%-12s'\n  PutDate : '%s'  PutTime : '%s'\n  GroupId : X'%s'\n", m.UserIdentifier,
-		m.PutDate, m.PutTime, strings.ToUpper(m.GroupID))
+	fmt.Fprintf(&b, "\n\n MQGET of message number %d, CompCode:0 Reason:0\n", n)
+	m.descriptor(&b)
 	fmt.Fprintf(&b, "\n****   Message      ****\n\n length - %d of %d bytes\n\n", len(body), len(body))
 	for off := 0; off < len(body); off += 16 {
 		row := body[off:min(off+16, len(body))]
@@ -178,8 +173,29 @@ func (e *env) dump(n int, m *received) error {
 			}
 			text.WriteByte(c)
 		}
-		fmt.Fprintf(&b, "%08X:  %-40s '%-16s'\n", off, hex.String(), text.String())
+		fmt.Fprintf(&b, "%08X:  %-50s '%-16s'\n", off, hex.String(), text.String())
 	}
+	b.WriteByte('\n')
 	_, err = e.stdout.Write(b.Bytes())
 	return err
+}
+
+// descriptor prints the whole MQMD under the names, and in the order, that scripts look for.
+func (m *received) descriptor(b *bytes.Buffer) {
+	p := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
+	id := func(name, hex string) { p("  %s : X'%s'\n", name, strings.ToUpper(hex)) }
+	p("****Message descriptor****\n\n  StrucId  : 'MD  '  Version : 2\n")
+	p("  Report   : %d  MsgType : %d\n  Expiry   : %d  Feedback : %d\n", m.Report, m.MessageType, m.Expiry, m.Feedback)
+	p("  Encoding : %d  CodedCharSetId : %d\n  Format : '%-8s'\n", m.Encoding, m.CodedCharSetID, m.Format)
+	p("  Priority : %d  Persistence : %d\n", m.Priority, m.Persistence)
+	id("MsgId", m.MessageID)
+	id("CorrelId", m.CorrelationID)
+	p("  BackoutCount : %d\n  ReplyToQ       : '%-48s'\n  ReplyToQMgr    : '%-48s'\n", m.BackoutCount, m.ReplyToQueue, m.ReplyToQmgr)
+	p("  ** Identity Context\n  UserIdentifier : '%-12s'\n", m.UserIdentifier)
+	p("  AccountingToken :\n   X'%s'\n  ApplIdentityData : '%-32s'\n", strings.ToUpper(m.AccountingToken), m.ApplIdentityData)
+	p("  ** Origin Context\n  PutApplType    : '%d'\n  PutApplName    : '%-28s'\n", m.PutApplType, m.PutApplName)
+	p("  PutDate  : '%-8s'    PutTime  : '%-8s'\n  ApplOriginData : '%-4s'\n\n", m.PutDate, m.PutTime, m.ApplOriginData)
+	id("GroupId", m.GroupID)
+	p("  MsgSeqNumber   : '%d'\n  Offset         : '%d'\n  MsgFlags       : '%d'\n  OriginalLength : '%d'\n", m.MsgSeqNumber,
+		m.Offset, m.MsgFlags, m.OriginalLength)
 }

@@ -168,9 +168,20 @@ func TestDamagedStore(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err = Run(context.Background(), Options{Name: "QM1", DataDir: data, Log: &bytes.Buffer{}})
-	if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "--accept-loss") {
-		t.Fatalf("%v", err)
+	for left, want := range map[string]string{StatusRunning: StatusEndedCrashed, StatusEndedCrashed: StatusEndedCrashed,
+		StatusEndedNormal: StatusEndedNormal} {
+		if err := writeState(paths.Dir(data, "QM1"), state{left, 0}); err != nil {
+			t.Fatal(err)
+		}
+		err = Run(context.Background(), Options{Name: "QM1", DataDir: data, Log: &bytes.Buffer{}})
+		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "--accept-loss") ||
+			!strings.Contains(err.Error(), "written after it") {
+			t.Fatalf("%v", err)
+		}
+		// A start that fails does not change how the queue manager ended.
+		if st, err := StatusOf(context.Background(), data, "QM1"); err != nil || st.Status != want {
+			t.Errorf("it had left %q: %+v %v", left, st, err)
+		}
 	}
 	var log bytes.Buffer
 	stop = runHere(t, Options{Name: "QM1", DataDir: data, AcceptLoss: true, Log: zerolog.SyncWriter(&log)})

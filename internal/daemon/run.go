@@ -48,6 +48,7 @@ type daemon struct {
 	sock      *paths.Listener
 	httpAddr  string
 
+	before string       // how the last process ended; a start that fails says no more than that
 	status atomic.Value // string
 	stops  chan StopRequest
 	// reconnect says that the end sends away the clients that connect again by themselves (endmqm -r).
@@ -99,6 +100,7 @@ func (d *daemon) start(ctx context.Context) error {
 	}
 	d.cfg = cfg
 	tuneMemory(cfg, os.Getenv)
+	d.before = leftBehind(d.dir)
 	if err := writeState(d.dir, state{StatusRunning, os.Getpid()}); err != nil {
 		return err
 	}
@@ -160,7 +162,7 @@ func (d *daemon) storeError(err error) error {
 		return fmt.Errorf("%w: another process, perhaps qmgrd check, has the data of %s open: %v", ErrRunning, d.opt.Name, err)
 	case errors.Is(err, store.ErrCorrupt):
 		return fmt.Errorf("the data of queue manager %s is damaged: %w. qmgrd check %s lists every fault; restore the directory "+
-			"from a backup, or start with --accept-loss to go on without what is damaged", d.opt.Name, err, d.opt.Name)
+			"from a backup, or start with --accept-loss: it gives up what is damaged, and everything that was written after it", d.opt.Name, err, d.opt.Name)
 	}
 	return err
 }
@@ -270,7 +272,7 @@ func (d *daemon) abandon() error {
 		errs = append(errs, d.group.Wait())
 	}
 	if d.errlog != nil {
-		errs = append(errs, writeState(d.dir, state{StatusEndedNow, 0}), d.errlog.Close())
+		errs = append(errs, writeState(d.dir, state{d.before, 0}), d.errlog.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -54,12 +54,20 @@ func StatusOf(ctx context.Context, dataDir, qm string) (web.Status, error) {
 		st.PID = left.PID
 		return st, nil
 	}
-	st.Status = left.Status
-	if lerr != nil || left.Status == StatusRunning {
-		st.Status = StatusEndedCrashed
-	}
+	st.Status = endedAs(left, lerr)
 	return st, nil
 }
+
+// endedAs is how a process ended by what it left in its state file.
+func endedAs(left state, err error) string {
+	if err != nil || left.Status == StatusRunning {
+		return StatusEndedCrashed
+	}
+	return left.Status
+}
+
+// leftBehind is how the last process that held the lock ended.
+func leftBehind(dir string) string { return endedAs(readState(dir)) }
 
 // errNoAnswer: the socket is open, and nobody answered as expected or in time.
 var errNoAnswer = errors.New("the queue manager is busy")

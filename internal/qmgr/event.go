@@ -191,7 +191,7 @@ func (c *Conn) openRefused(od *mqi.OD, rc mqi.RC) {
 	if !c.m.eventCfg().wants(&e) {
 		return
 	}
-	e.QName, e.ObjectQMgr = od.ObjectName, od.ObjectQMgrName
+	e.QName, e.ObjectQMgr = cut(od.ObjectName, mqi.MQ_Q_NAME_LENGTH), cut(od.ObjectQMgrName, mqi.MQ_Q_MGR_NAME_LENGTH)
 	name, kind := c.m.culprit(od, rc)
 	e.BaseObject, e.XmitQ, e.QType, e.BaseType = name, name, kind, mqi.MQOT_Q
 	c.m.RaiseEvent(e)

@@ -256,6 +256,7 @@ func TestLocalAndRemoteEvents(t *testing.T) {
 	}{
 		{"", "NONE", "", 2085, ""},
 		{"LOCALEV(ENABLED)", "NONE", "", 2085, "2085 2015=QM1" + appl + " 2016=NONE" + chl},
+		{"", strings.Repeat("N", 50), "", 2085, "2085 2015=QM1" + appl + " 2016=" + strings.Repeat("N", 48) + chl},
 		{"", "A", "", 2082, "2082 2015=QM1 2016=A 2002=NOWHERE" + appl + " 193=1" + chl},
 		{"", "AM", "", 2001, "2001 2015=QM1 2016=AM 2002=M 20=2" + appl + chl},
 		{"", "R", "", 2087, ""},

@@ -73,7 +73,8 @@ func (m *Manager) ResolveTransaction(number uint64, action, user string) error {
 	op := "RESOLVE"
 	b := m.xa.byNumber(number)
 	if b == nil {
-		return mqi.Wrap(op, strconv.FormatUint(number, 10), mqi.MQRC_UOW_NOT_AVAILABLE, fmt.Errorf("there is no such transaction"))
+		return mqi.Wrap(op, strconv.FormatUint(number, 10), mqi.MQRC_UOW_NOT_AVAILABLE, fmt.Errorf("there is no prepared unit of work with the number %d; "+
+			"qmgrd trn list %s (dspmqtrn) shows those there are", number, m.opt.Name))
 	}
 	refuse := func(why string) error {
 		return mqi.Wrap(op, strconv.FormatUint(number, 10), mqi.MQRC_UOW_NOT_AVAILABLE, fmt.Errorf("%s", why))

@@ -78,6 +78,13 @@ func openBase(o Options, format int) (_ *base, err error) {
 		return nil, err
 	}
 	if !o.ReadOnly {
+		faults, err := metaFaults(b.state.nat, b.state.path)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range faults {
+			b.notice(p.String())
+		}
 		st, err := compactState(b.state, o.Dir)
 		if b.state = st; err != nil {
 			return nil, err

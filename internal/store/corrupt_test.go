@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -165,9 +166,13 @@ func TestCorruptLog(t *testing.T) {
 	if err != nil || len(ps) != 1 || ps[0].File != name {
 		t.Fatalf("check: %v, %v", ps, err)
 	}
-	s, err = store.Open(store.Options{Dir: dir, AcceptLoss: true})
+	said := ""
+	s, err = store.Open(store.Options{Dir: dir, AcceptLoss: true, Notice: func(text string) { said += text }})
 	if err != nil {
 		t.Fatalf("accept loss: %v", err)
+	}
+	if !regexp.MustCompile(`everything that was written after it: ([1-9][0-9]* frames or more, )?up to [1-9][0-9]* bytes of the log`).MatchString(said) {
+		t.Errorf("accepting the loss says %q", said)
 	}
 	for i, want := range []error{nil, nil, store.ErrNotFound, store.ErrNotFound} {
 		if _, err := s.Get(store.TableMeta, []byte(fmt.Sprintf("key %d", i))); !errors.Is(err, want) {
@@ -360,5 +365,39 @@ func TestCheckSaysWhatStartRefuses(t *testing.T) {
 			s.Close(store.Preempt, nil)
 			t.Errorf("%s: the start took it", what)
 		}
+	}
+}
+
+// A damaged header of a meta page is a fault in plain words; a start gets over it, and says so.
+func TestCorruptMetaHeader(t *testing.T) {
+	dir := t.TempDir()
+	s := openLog(t, dir)
+	commit(t, s, "key")
+	if err := s.Close(store.Preempt, nil); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, "state.db")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[8] ^= 0x30
+	if err := os.WriteFile(name, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ps, err := store.Check(dir, nil)
+	if err != nil || len(ps) != 1 || ps[0].File != name || !strings.Contains(ps[0].What, "header of meta page 0") {
+		t.Fatalf("check: %v, %v", ps, err)
+	}
+	said := ""
+	s, err = store.Open(store.Options{Dir: dir, Notice: func(text string) { said += text }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(said, "header of meta page 0") {
+		t.Errorf("the start says %q", said)
+	}
+	if err := s.Close(store.Preempt, nil); err != nil {
+		t.Fatal(err)
 	}
 }

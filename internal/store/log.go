@@ -145,7 +145,7 @@ func (s *logStore) recover() error {
 		if !errors.Is(err, ErrCorrupt) || !s.opt.AcceptLoss {
 			return err
 		}
-		s.notice(fmt.Sprintf("%v: what follows in the log is given up", err))
+		s.notice(fmt.Sprintf("%v: it is given up, with everything that was written after it: %s", err, sc.givenUp()))
 		sc.torn = err.Error()
 	} else if sc.torn != "" {
 		s.notice(sc.torn + ": no unit was acknowledged behind it, it is cut off")

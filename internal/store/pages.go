@@ -180,7 +180,24 @@ func (w *pageWalk) meta(buf []byte, at int64) (m metaPage, ok bool) {
 	if at+pageHeaderLen+64 > int64(len(buf)) {
 		return m, w.fault(at, "the file ends before the meta page")
 	}
+	head := buf[at:]
+	if w.depth == strictly && (le.Uint64(head) != uint64(at/w.page) || le.Uint16(head[8:]) != flagMeta) {
+		// Nothing reads this but a check: the meta page behind it has a checksum of its own.
+		w.fault(at, "the header of meta page %d is damaged: a commit writes it anew", at/w.page)
+	}
 	return parseMeta(buf[at+pageHeaderLen:][:64])
+}
+
+// metaFaults are the faults of the meta pages that a start gets over.
+func metaFaults(nat vfs.Native, path string) (out []Problem, err error) {
+	w, _, err := newPageWalk(nat, path, strictly, func(p Problem) bool {
+		out = append(out, p)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, w.f.Close()
 }
 
 func parseMeta(b []byte) (m metaPage, ok bool) {

@@ -156,6 +156,33 @@ func (sc *scanner) judge() error {
 	return nil
 }
 
+// givenUp says how much lies behind pos, in words: what of it was on disk, as far as that is known, and the bytes of the files.
+func (sc *scanner) givenUp() string {
+	var bytes int64
+	nos, _ := sc.files.numbers(sc.files.dir, segSuffix) // what cannot be read is not counted
+	for _, n := range nos {
+		no := uint32(n)
+		if n > 1<<32-2 || no < sc.pos.seg {
+			continue
+		}
+		s, opened, err := sc.openLate(no)
+		if err != nil {
+			continue
+		}
+		if bytes += s.size; no == sc.pos.seg {
+			bytes -= min(sc.pos.off, s.size)
+		}
+		if opened {
+			s.f.Close()
+		}
+	}
+	text := fmt.Sprintf("up to %d bytes of the log", bytes)
+	if sc.vouched >= sc.pos.lsn {
+		text = fmt.Sprintf("%d frames or more, %s", sc.vouched-sc.pos.lsn+1, text)
+	}
+	return text
+}
+
 func (sc *scanner) openLate(no uint32) (s *segment, opened bool, err error) {
 	for _, s := range sc.segs {
 		if s.no == no {

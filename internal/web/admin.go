@@ -73,7 +73,7 @@ func (s *Server) runJSON(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer c.Break()
+	defer leave(r, c)
 	reply := s.opt.Manager.Execute(r.Context(), cmd, c.Identity())
 	writeJSON(w, http.StatusOK, replyOf(cmd, reply, asJSON))
 	return nil

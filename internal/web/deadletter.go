@@ -60,7 +60,7 @@ func (s *Server) postUndeliverable(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	defer c.Break()
+	defer leave(r, c)
 	md := mqi.DefaultMD()
 	md.Format, md.Priority, md.Persistence = q.Get("format"), 0, mqi.MQPER_NOT_PERSISTENT
 	for _, v := range []struct {

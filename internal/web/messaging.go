@@ -54,6 +54,7 @@ func (s *Server) postMessage(w http.ResponseWriter, r *http.Request) error {
 	if err := x.c.Put(r.Context(), x.h, md, &pmo, body); err != nil && !isWarning(err) {
 		return err
 	}
+	x.end(r.Context())
 	w.Header()[hdrMsgID] = []string{hex.EncodeToString(md.MsgID[:])}
 	w.WriteHeader(http.StatusCreated)
 	return nil
@@ -157,6 +158,7 @@ func (s *Server) getMessage(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer x.close()
 	body, err := x.get(r.Context(), md, gmo)
+	x.end(r.Context())
 	return s.sendMessage(w, md, body, err)
 }
 
@@ -182,6 +184,7 @@ func (s *Server) deleteMessage(w http.ResponseWriter, r *http.Request) error {
 		g.Options = mqi.MQGMO_MSG_UNDER_CURSOR | mqi.MQGMO_NO_SYNCPOINT | mqi.MQGMO_FAIL_IF_QUIESCING
 		body, err = x.get(r.Context(), &m, &g)
 		if !isReason(err, mqi.MQRC_NO_MSG_UNDER_CURSOR) {
+			x.end(r.Context())
 			return s.sendMessage(w, &m, body, err)
 		}
 	}
@@ -271,6 +274,7 @@ func (s *Server) getMessageList(w http.ResponseWriter, r *http.Request) error {
 		list = append(list, listedMessage{hex.EncodeToString(m.MsgID[:]), hex.EncodeToString(m.CorrelID[:]),
 			strings.TrimSpace(m.Format)})
 	}
+	x.end(r.Context())
 	writeJSON(w, http.StatusOK, map[string][]listedMessage{"messages": list})
 	return nil
 }

@@ -61,6 +61,7 @@ func (s *Server) postPublication(w http.ResponseWriter, r *http.Request) error {
 	if err := x.c.Put(r.Context(), x.h, md, &pmo, body); err != nil && !isWarning(err) {
 		return err
 	}
+	x.end(r.Context())
 	w.Header()[hdrMsgID] = []string{hex.EncodeToString(md.MsgID[:])}
 	w.WriteHeader(http.StatusCreated)
 	return nil

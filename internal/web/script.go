@@ -59,7 +59,7 @@ func (s *Server) runScript(w http.ResponseWriter, r *http.Request, script io.Rea
 	if err != nil {
 		return err
 	}
-	defer c.Break()
+	defer leave(r, c)
 	out, err := newStream(w)
 	if err != nil {
 		return err

@@ -63,7 +63,18 @@ func (s *Server) connectAs(r *http.Request, o qmgr.ConnectOptions) (*qmgr.Conn, 
 	return s.opt.Manager.Connect(r.Context(), id, o)
 }
 
-// close ends the connection; an open unit of work is backed out.
+// end ends the connection in order (MQDISC), when everything in its unit of work is committed.
+func (x *session) end(ctx context.Context) { _ = x.c.Disconnect(ctx) }
+
+// leave ends a connection that has no unit of work: in order, unless the request was broken off.
+func leave(r *http.Request, c *qmgr.Conn) {
+	if r.Context().Err() == nil {
+		_ = c.Disconnect(r.Context())
+	}
+	c.Break()
+}
+
+// close ends the connection; an open unit of work is backed out. After end it does nothing.
 func (x *session) close() { x.c.Break() }
 
 // get gets or browses one message.

@@ -43,6 +43,18 @@ type Message struct {
 	Properties     map[string]any `json:"properties"`
 	Body           *string        `json:"body,omitempty"`
 	BodyBase64     []byte         `json:"bodyBase64,omitempty"`
+
+	Report           int32  `json:"report"`
+	Feedback         int32  `json:"feedback"`
+	PutApplType      int32  `json:"putApplType"`
+	PutApplName      string `json:"putApplName"`
+	AccountingToken  string `json:"accountingToken"`
+	ApplIdentityData string `json:"applIdentityData"`
+	ApplOriginData   string `json:"applOriginData"`
+	MsgSeqNumber     int32  `json:"msgSeqNumber"`
+	Offset           int32  `json:"offset"`
+	MsgFlags         int32  `json:"msgFlags"`
+	OriginalLength   int32  `json:"originalLength"`
 }
 
 func messageOf(md *mqi.MD, body []byte) *Message {
@@ -51,7 +63,10 @@ func messageOf(md *mqi.MD, body []byte) *Message {
 		GroupID: hex.EncodeToString(md.GroupID[:]), Persistence: md.Persistence, Priority: md.Priority,
 		Expiry: md.Expiry, Format: md.Format, Encoding: md.Encoding, CodedCharSetID: md.CodedCharSetID, MessageType: md.MsgType, ReplyToQueue: md.ReplyToQ,
 		ReplyToQmgr: md.ReplyToQMgr, UserIdentifier: md.UserIdentifier, PutDate: md.PutDate, PutTime: md.PutTime,
-		BackoutCount: md.BackoutCount, Properties: map[string]any{},
+		BackoutCount: md.BackoutCount, Properties: map[string]any{}, Report: md.Report, Feedback: md.Feedback,
+		PutApplType: md.PutApplType, PutApplName: md.PutApplName, AccountingToken: hex.EncodeToString(md.AccountingToken[:]),
+		ApplIdentityData: md.ApplIdentityData, ApplOriginData: md.ApplOriginData, MsgSeqNumber: md.MsgSeqNumber,
+		Offset: md.Offset, MsgFlags: md.MsgFlags, OriginalLength: md.OriginalLength,
 	}
 	if isText(body) {
 		text := string(body)
@@ -178,7 +193,11 @@ func (s *Server) putFrames(w http.ResponseWriter, r *http.Request, x *session, m
 	}
 	defer s.endReads(w, x.c.Done())()
 	p := &putter{x: x, r: r, md: md, options: options, in: bufio.NewReaderSize(r.Body, 64<<10), out: out}
-	return out.end(p.run())
+	n, err := p.run()
+	if err == nil {
+		x.end(r.Context())
+	}
+	return out.end(n, err)
 }
 
 func applName(q url.Values) string {

@@ -146,6 +146,8 @@ func (g *getter) close() error {
 	err := g.commit()
 	if err != nil {
 		err = g.failed(err)
+	} else {
+		g.x.end(g.r.Context())
 	}
 	return g.out.end(g.n, err)
 }

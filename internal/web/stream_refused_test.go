@@ -2,12 +2,17 @@ package web
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
 // runMQSC runs one command.
@@ -123,5 +128,52 @@ func TestStreamsKeepToMAXUMSGS(t *testing.T) {
 				t.Fatalf("left: %v", left)
 			}
 		})
+	}
+}
+
+// A stream or request that came to its end has disconnected; one that was refused, or whose reader went, has not.
+func TestOrderlyEndInAccounting(t *testing.T) {
+	s := newServer(t)
+	open := serveUnix(t, s)
+	defineA(t, s)
+	runMQSC(t, s, "ALTER QMGR ACCTMQI(ON)")
+	_, r := open("POST /qmgrd/put?queue=A HTTP/1.1\r\n" + headers + "Content-Length: 5\r\n\r\n\x00\x00\x00\x01x")
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := io.ReadAll(resp.Body); !strings.HasSuffix(string(b), "{\"end\":1}\n") {
+		t.Fatalf("put: %s", b)
+	}
+	c, err := s.opt.Manager.Connect(context.Background(), auth.Identity{User: "app", Admin: true}, qmgr.ConnectOptions{Internal: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	od := mqi.DefaultOD()
+	od.ObjectName = "SYSTEM.ADMIN.ACCOUNTING.QUEUE"
+	h, err := c.Open(context.Background(), &od, mqi.MQOO_INPUT_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &session{c: c, h: h}
+	defer x.close()
+	for {
+		md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+		gmo.Options, gmo.WaitInterval = mqi.MQGMO_WAIT, 10_000
+		body, err := x.get(context.Background(), &md, &gmo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _, err := mqi.ParseCF(body, mqi.Coding{Encoding: md.Encoding, CCSID: md.CodedCharSetID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		appl := m.Find(mqi.MQCACF_APPL_NAME)
+		if p := m.Find(mqi.MQIAMO_DISC_TYPE); p != nil && appl != nil && strings.TrimSpace(appl.Strings[0]) == "qmgrd" {
+			if p.Ints[0] != mqi.MQDISCONNECT_NORMAL {
+				t.Errorf("DISC_TYPE %d", p.Ints[0])
+			}
+			return
+		}
 	}
 }

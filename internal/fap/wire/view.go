@@ -69,6 +69,19 @@ func (m MDView) ApplType() int32    { return m.i32(272) }
 func (m MDView) Appl() []byte       { return m[276:304] }
 func (m MDView) PutStamp() []byte   { return m[304:320] } // date and time, eight digits each
 
+// Accounting, ApplIdentity and ApplOrigin are the rest of the context.
+func (m MDView) Accounting() (a mqi.Account) { copy(a[:], m[208:240]); return a }
+func (m MDView) ApplIdentity() []byte        { return m[240:272] }
+func (m MDView) ApplOrigin() []byte          { return m[320:324] }
+
+// OriginalLength is -1 in a version 1 descriptor, as Default has it.
+func (m MDView) OriginalLength() int32 {
+	if !m.second() {
+		return -1
+	}
+	return m.i32(360)
+}
+
 func (m MDView) second() bool { return m.i32(4) >= 2 }
 
 // GroupID and the others of version 2 have their defaults in version 1.
