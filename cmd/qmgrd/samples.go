@@ -173,7 +173,7 @@ func (e *env) dump(n int, m *received) error {
 			}
 			text.WriteByte(c)
 		}
-		fmt.Fprintf(&b, "%08X:  %-50s '%-16s'\n", off, hex.String(), text.String())
+		fmt.Fprintf(&b, "%08X:  %-50s'%-16s'\n", off, hex.String(), text.String())
 	}
 	b.WriteByte('\n')
 	_, err = e.stdout.Write(b.Bytes())
