@@ -239,6 +239,26 @@ func (n *Node) resolveSet(want uint32, exact bool) Attrs {
 	return out
 }
 
+// Origin names the topic object that an attribute of a topic comes from, "" when none says anything about it.
+func (t *Tree) Origin(topic string, a Attr) string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	n, _ := t.deepest(topic)
+	for ; n != nil; n = n.parent {
+		if n.ext == nil || n.ext.object == nil {
+			continue
+		}
+		o := n.ext.object
+		if _, ok := o.own(a); ok {
+			return o.Name
+		}
+		if o.TopicStr == AdminTopic {
+			break
+		}
+	}
+	return ""
+}
+
 // Objects appends the names of the topic objects at and above a topic, nearest first: the order in which authority
 // is looked for.
 func (t *Tree) Objects(dst []string, topic string) []string {

@@ -102,8 +102,9 @@ func (m *Manager) Activity() Activity {
 }
 
 func (q *Queue) activity() QueueActivity {
+	kept := q.kept()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return QueueActivity{Name: q.obj.Name, Depth: q.depthLocked(), Max: q.cfg.Load().maxDepth, In: q.in, Out: q.out,
+	return QueueActivity{Name: q.obj.Name, Depth: q.depthLocked() + kept, Max: q.cfg.Load().maxDepth, In: q.in, Out: q.out,
 		Puts: q.watch.puts, Gets: q.watch.gets}
 }

@@ -1,10 +1,12 @@
 package qmgr
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
@@ -68,6 +70,33 @@ func (x *exec) settleReferences(base *Def) *attr.Reply {
 			return interrupted(err)
 		}
 	}
+	full, err := x.m.fullTopic(d)
+	if err != nil {
+		return nil // ruleSub says so
+	}
+	if err := x.m.settleSwitches(x.ctx, full); err != nil {
+		return interrupted(err)
+	}
+	return nil
+}
+
+// settleSwitches completes changes under way of what may stop a new subscription to a topic (newSubStopped).
+func (m *Manager) settleSwitches(ctx context.Context, full string) error {
+	refs := []key{{ClassQmgr, qmgrName}, {ClassQueue, durableStore}, {ClassTopic, pubsub.BaseTopic}}
+	m.mu.RLock()
+	for i := 0; i <= len(full); i++ {
+		if i == len(full) || full[i] == '/' {
+			if o := m.topicStrs[full[:i]]; o != nil {
+				refs = append(refs, key{ClassTopic, o.Name})
+			}
+		}
+	}
+	m.mu.RUnlock()
+	for _, k := range refs {
+		if _, err := m.settled(ctx, k.class, k.name); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -122,7 +151,25 @@ func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
 	if r := x.checkDest(d, old); r != nil {
 		return r
 	}
-	return x.maySub(d, old, full)
+	if r := x.maySub(d, old, full); r != nil || old != nil {
+		return r
+	}
+	if no := m.newSubStopped(full, true); no != nil {
+		return no.refusal(d.Name)
+	}
+	return nil
+}
+
+// refusal is DEFINE SUB's: it names the switch.
+func (no *subStop) refusal(sub string) *attr.Reply {
+	rc := no.rc
+	switch rc {
+	case mqi.MQRC_DURABILITY_NOT_ALLOWED:
+		rc = mqi.MQRCCF_DURABILITY_NOT_ALLOWED
+	case mqi.MQRC_PUBSUB_INHIBITED:
+		rc = mqi.MQRCCF_PUBSUB_INHIBITED
+	}
+	return conflict(rc, sub, "no new subscription while "+no.object+" is "+no.attr+" (reason "+strconv.Itoa(int(no.rc))+", "+no.rc.Name()+")")
 }
 
 func (x *exec) checkDest(d, old *Def) *attr.Reply {

@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -104,16 +105,11 @@ func (s *subscribing) checkTopic() mqi.RC {
 // checkCreate are the rules for a new subscription.
 func (s *subscribing) checkCreate() mqi.RC {
 	m := s.m
-	attrs := m.topics.tree.ResolveAll(s.full)
-	switch {
-	case s.asks(mqi.MQSO_GROUP_SUB) && s.sd.SubCorrelID.IsZero():
+	if s.asks(mqi.MQSO_GROUP_SUB) && s.sd.SubCorrelID.IsZero() {
 		return mqi.MQRC_OPTIONS_ERROR // nothing to know the group by
-	case attrs[pubsub.SUB] == "DISABLED":
-		return mqi.MQRC_SUB_INHIBITED
-	case attrs[pubsub.MCAST] == "ONLY":
-		return mqi.MQRC_MULTICAST_ONLY
-	case s.asks(mqi.MQSO_DURABLE) && (attrs[pubsub.DURSUB] == "NO" || !m.durableRoom()):
-		return mqi.MQRC_DURABILITY_NOT_ALLOWED
+	}
+	if no := m.newSubStopped(s.full, s.asks(mqi.MQSO_DURABLE)); no != nil {
+		return no.rc
 	}
 	if rc := checkSelector(s.sd.SelectionString); rc != 0 {
 		return rc
@@ -124,14 +120,54 @@ func (s *subscribing) checkCreate() mqi.RC {
 	return 0
 }
 
-// durableRoom reports whether durable subscriptions may be made.
-func (m *Manager) durableRoom() bool {
+// subStop is a switch that keeps a new subscription from being made.
+type subStop struct {
+	rc           mqi.RC
+	object, attr string // what an operator turned off, and where
+}
+
+// newSubStopped finds what stops a new subscription to a topic, nil for nothing. MQSUB and DEFINE SUB ask alike.
+func (m *Manager) newSubStopped(full string, durable bool) *subStop {
+	if m.pubsubOff() {
+		return &subStop{mqi.MQRC_PUBSUB_INHIBITED, "queue manager " + m.opt.Name, "PSMODE(DISABLED)"}
+	}
+	attrs := m.topics.tree.ResolveAll(full)
+	by := func(rc mqi.RC, a pubsub.Attr, shown string) *subStop {
+		name := m.topics.tree.Origin(full, a)
+		if name == "" {
+			name = "SYSTEM.BASE.TOPIC"
+		}
+		return &subStop{rc, "topic object " + name, shown}
+	}
+	switch {
+	case attrs[pubsub.SUB] == "DISABLED":
+		return by(mqi.MQRC_SUB_INHIBITED, pubsub.SUB, "SUB(DISABLED)")
+	case attrs[pubsub.MCAST] == "ONLY":
+		return by(mqi.MQRC_MULTICAST_ONLY, pubsub.MCAST, "MCAST(ONLY)")
+	case !durable:
+		return nil
+	case attrs[pubsub.DURSUB] == "NO":
+		return by(mqi.MQRC_DURABILITY_NOT_ALLOWED, pubsub.DURSUB, "DURSUB(NO)")
+	}
+	if why := m.noDurableRoom(); why != "" {
+		return &subStop{mqi.MQRC_DURABILITY_NOT_ALLOWED, "queue " + durableStore, why}
+	}
+	return nil
+}
+
+// noDurableRoom tells why no durable subscription may be made, "" when one may.
+func (m *Manager) noDurableRoom() string {
 	o := m.lookup(ClassQueue, durableStore)
 	if o == nil || o.Queue == nil {
-		return false
+		return "missing: DEFINE it"
 	}
-	cfg := o.Queue.cfg.Load()
-	return !cfg.putInhibited && o.Queue.shownDepth() < cfg.maxDepth
+	switch cfg := o.Queue.cfg.Load(); {
+	case cfg.putInhibited:
+		return "PUT(DISABLED)"
+	case o.Queue.shownDepth() >= cfg.maxDepth:
+		return "full at MAXDEPTH(" + strconv.Itoa(cfg.maxDepth) + ")"
+	}
+	return ""
 }
 
 func checkSelector(text string) mqi.RC {
