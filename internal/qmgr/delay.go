@@ -86,7 +86,7 @@ func parseDelay(b []byte) (d delayHeader, data []byte, err error) {
 }
 
 // PutDelayed puts a message that is to be delivered later: how much later says folder mqext of its MQRFH2, Dly in
-// milliseconds. Everything is checked as for an MQPUT now, and once more by the delivery. Dly counts from now; the moment in Dtm
+// milliseconds. Everything is checked as for an MQPUT now; the delivery checks all but authority once more. Dly counts from now; the moment in Dtm
 // was computed by the client's clock, and counts when there is no Dly.
 func (c *Conn) PutDelayed(_ context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body []byte) (err error) {
 	const op = "SPI PUT"

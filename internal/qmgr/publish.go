@@ -55,7 +55,11 @@ func (m *Manager) aliasOfTopic(od *mqi.OD, options int32) *Object {
 func (c *Conn) openTopic(op string, h *handle, od *mqi.OD, alias *Object) error {
 	const sense = openKinds &^ mqi.MQOO_OUTPUT
 	m := c.m
-	fail := func(rc mqi.RC) error { return mqi.E(op, od.ObjectName, rc) }
+	shown := od.ObjectName
+	if shown == "" && od.Version >= 4 {
+		shown = od.ObjectString
+	}
+	fail := func(rc mqi.RC) error { return mqi.E(op, shown, rc) }
 	switch {
 	case h.opts&mqi.MQOO_OUTPUT == 0 || h.opts&sense != 0:
 		return fail(mqi.MQRC_OPTION_NOT_VALID_FOR_TYPE)
@@ -79,7 +83,7 @@ func (c *Conn) openTopic(op string, h *handle, od *mqi.OD, alias *Object) error 
 	}
 	full, obj, err := m.topicOf(name, text)
 	if err != nil {
-		return mqi.Wrap(op, od.ObjectName, pubsubRC(err), err)
+		return mqi.Wrap(op, shown, pubsubRC(err), err)
 	}
 	if obj != nil {
 		h.res.path = append(h.res.path, obj)
@@ -100,7 +104,7 @@ func (c *Conn) openTopic(op string, h *handle, od *mqi.OD, alias *Object) error 
 		t.pub, err = m.topics.tree.OpenPublisher(full, t.conn)
 	}
 	if err != nil {
-		return mqi.Wrap(op, od.ObjectName, pubsubRC(err), err)
+		return mqi.Wrap(op, shown, pubsubRC(err), err)
 	}
 	h.topic, h.output = t, true
 	if h.name == "" {
