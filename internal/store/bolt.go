@@ -216,12 +216,12 @@ func (b *base) Admit(t *Tx, more int) {
 
 // Submit implements Store.
 func (b *base) Submit(t *Tx) Ticket {
-	if t.room == 0 {
-		invariants.Blocking("waiting for room in the store")
-	}
 	defer b.com.dismiss(t) // of a unit that was not queued
 	if err := b.refuse(); err != nil {
 		return refused(err)
+	}
+	if t.room == 0 { // Admit keeps none in a store that refuses, which never stops
+		invariants.Blocking("waiting for room in the store")
 	}
 	if b.opt.ReadOnly {
 		return refused(errReadOnly)
