@@ -255,13 +255,13 @@ func (m *Manager) commit(u *uow) error {
 		return err
 	}
 	m.retain.done(u.retained)
-	m.reveal(u, t.Locs())
+	m.reveal(u)
 	return nil
 }
 
 // reveal lets everybody see a unit that is durable: its puts, and that what it got is gone. Where the puts lie nobody keeps: 16
 // bytes a message are too much for what they save.
-func (m *Manager) reveal(u *uow, _ []store.Loc) {
+func (m *Manager) reveal(u *uow) {
 	now := m.opt.Clock.Now()
 	for _, s := range u.sent {
 		s.Delivered(now)

@@ -8,7 +8,6 @@ import (
 	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
-	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // Two-phase units of work: the verbs of the X/Open XA specification, for transaction managers that coordinate this queue
@@ -100,7 +99,6 @@ type branch struct {
 // preparedWork is what a prepared branch will do when it is committed. Its puts are in the store, hidden.
 type preparedWork struct {
 	puts      []putRef
-	locs      []store.Loc
 	gets      []getRef
 	retained  []retainedOp
 	fired     []*firing

@@ -274,7 +274,6 @@ func (a awaited) hide(q *Queue, slot uint32, l *store.Live, backout int32) {
 	if !a.got {
 		e.flags |= fUncommitted
 		w.puts = append(w.puts, putRef{q, slot})
-		w.locs = append(w.locs, l.L)
 		return
 	}
 	e.flags |= fGot

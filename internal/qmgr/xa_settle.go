@@ -117,7 +117,6 @@ func (m *Manager) prepare(b *branch) error {
 	if err != nil {
 		return err
 	}
-	w.locs = t.Locs()
 	return nil
 }
 
@@ -225,7 +224,7 @@ func (m *Manager) commitPrepared(b *branch, leave branchState) error {
 	if w.recovered {
 		looksAgain(w.puts)
 	}
-	m.reveal(u, append(w.locs[:len(w.locs):len(w.locs)], t.Locs()...))
+	m.reveal(u)
 	m.fireAlone(w.fired)
 	if w.recovered {
 		m.triggerRecovered(w.puts)

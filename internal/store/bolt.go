@@ -237,7 +237,7 @@ func (b *base) Submit(t *Tx) Ticket {
 	if !t.persistent {
 		b.vol.apply(t, staged)
 		b.commits.Add(1)
-		u.locs, u.done = putLocs(t), alreadyDone
+		u.done = alreadyDone
 		return u
 	}
 	u.done = make(chan struct{})
@@ -377,7 +377,6 @@ func (s *boltStore) commitBatch(batch []*unit) {
 		s.syncs.Add(1)
 		s.written.Add(uint64(size))
 		for _, u := range batch {
-			u.locs = putLocs(u.tx)
 			s.finish(u, nil)
 		}
 	case !isFull(err):

@@ -114,7 +114,7 @@ func (s *logStore) apply(batch []*unit, results []error, ops [][]logOp) {
 		if results[i] == nil {
 			s.delta.apply(ops[i])
 			s.cache.apply(u.tx)
-			u.locs = logLocs(u.tx, ops[i])
+			u.logged = ops[i]
 		}
 		s.finish(u, results[i])
 	}

@@ -43,7 +43,7 @@ func (m *memStore) Submit(t *Tx) Ticket {
 	if m.closed {
 		return refused(ErrClosed)
 	}
-	u := &unit{tx: t, done: alreadyDone, locs: putLocs(t)}
+	u := &unit{tx: t, done: alreadyDone}
 	staged, err := m.vol.stage(t)
 	if err != nil {
 		return refused(err)

@@ -23,7 +23,7 @@ type unit struct {
 	tx     *Tx
 	num    uint64  // rising, gives the overlay its order
 	staged []*vrec // room already taken for the nonpersistent puts
-	locs   []Loc
+	logged []logOp // what the log wrote of it; nil where there is none
 	err    error
 	done   chan struct{}
 	com    *committer // who waits may commit with it; nil: nothing to do
@@ -56,7 +56,15 @@ func (u *unit) Wait(ctx context.Context) error {
 	}
 }
 
-func (u *unit) Locs() []Loc { return u.locs }
+func (u *unit) Locs() []Loc {
+	switch {
+	case u.err != nil:
+		return nil
+	case u.logged != nil:
+		return logLocs(u.tx, u.logged)
+	}
+	return putLocs(u.tx)
+}
 
 func (u *unit) complete(err error) {
 	u.err = err
