@@ -149,14 +149,19 @@ func (c *conv) release() {
 
 // kick has the goroutine look at the gets that wait. It may be called by anyone, with locks of the queue manager held.
 func (c *conv) kick() {
+	if c.claim() {
+		c.hand <- struct{}{}
+	}
+}
+
+// claim notes that the gets that wait are to be looked at. With true the caller is the owner now; otherwise the owner looks.
+func (c *conv) claim() bool {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.kicked = true
 	free := !c.owned
 	c.owned = true
-	c.mu.Unlock()
-	if free {
-		c.hand <- struct{}{}
-	}
+	return free
 }
 
 // visit lets the goroutine of another conversation run fn, which may not wait, as the owner.

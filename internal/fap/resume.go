@@ -225,12 +225,7 @@ func (w *waker) Wake(by any) {
 		c.kick()
 		return
 	}
-	c.mu.Lock()
-	c.kicked = true
-	free := !c.owned
-	c.owned = true
-	c.mu.Unlock()
-	if free {
+	if c.claim() {
 		c.visit(from, func() error { return c.resumeAll(false) })
 	}
 }

@@ -128,24 +128,12 @@ func readFrame(w *window, off int64) (f frame, n int64, ok bool, err error) {
 // judge looks at what lies behind pos. Nothing, or what a power cut leaves of work that was never acknowledged, is the
 // end of the log. A later frame that says "pos was durable" makes it corruption.
 func (sc *scanner) judge() error {
-	nos, err := sc.files.numbers(sc.files.dir, segSuffix)
+	nos, err := sc.late()
 	if err != nil {
 		return err
 	}
-	for _, n := range nos {
-		no := uint32(n)
-		if n > 1<<32-2 || no < sc.pos.seg {
-			continue
-		}
-		s, opened, err := sc.openLate(no)
-		if err != nil {
-			return err
-		}
-		err = sc.judgeSegment(s)
-		if opened {
-			s.f.Close()
-		}
-		if err != nil {
+	for _, no := range nos {
+		if err := sc.inLate(no, sc.judgeSegment); err != nil {
 			return err
 		}
 	}
@@ -156,25 +144,41 @@ func (sc *scanner) judge() error {
 	return nil
 }
 
+// late are the numbers of the segment with pos and of those behind it.
+func (sc *scanner) late() ([]uint32, error) {
+	nos, err := sc.files.numbers(sc.files.dir, segSuffix)
+	var out []uint32
+	for _, n := range nos {
+		if n <= 1<<32-2 && uint32(n) >= sc.pos.seg {
+			out = append(out, uint32(n))
+		}
+	}
+	return out, err
+}
+
+// inLate calls fn with one of them, open for the call.
+func (sc *scanner) inLate(no uint32, fn func(*segment) error) error {
+	s, opened, err := sc.openLate(no)
+	if err != nil {
+		return err
+	}
+	if opened {
+		defer s.f.Close()
+	}
+	return fn(s)
+}
+
 // givenUp says how much lies behind pos, in words: what of it was on disk, as far as that is known, and the bytes of the files.
 func (sc *scanner) givenUp() string {
 	var bytes int64
-	nos, _ := sc.files.numbers(sc.files.dir, segSuffix) // what cannot be read is not counted
-	for _, n := range nos {
-		no := uint32(n)
-		if n > 1<<32-2 || no < sc.pos.seg {
-			continue
-		}
-		s, opened, err := sc.openLate(no)
-		if err != nil {
-			continue
-		}
-		if bytes += s.size; no == sc.pos.seg {
-			bytes -= min(sc.pos.off, s.size)
-		}
-		if opened {
-			s.f.Close()
-		}
+	nos, _ := sc.late() // what cannot be read is not counted
+	for _, no := range nos {
+		_ = sc.inLate(no, func(s *segment) error {
+			if bytes += s.size; no == sc.pos.seg {
+				bytes -= min(sc.pos.off, s.size)
+			}
+			return nil
+		})
 	}
 	text := fmt.Sprintf("up to %d bytes of the log", bytes)
 	if sc.vouched >= sc.pos.lsn {
