@@ -129,6 +129,33 @@ func shm(t *testing.T) string {
 	return t.TempDir()
 }
 
+// crashPoint makes a queue manager on a disk of its own, whose power is to fail.
+func crashPoint(t *testing.T, dir string, i int) (*crashRun, *crashfs.FS, *Manager) {
+	t.Helper()
+	r := &crashRun{t: t, dir: fmt.Sprintf("%s/%d", dir, i)}
+	for _, d := range [...]string{r.dir, r.dir + "x"} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	disk := crashfs.New(r.dir)
+	m, err := r.open(disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, disk, m
+}
+
+// crash is what the disk holds after the power failed; i decides what of the writes without a sync it kept.
+func (r *crashRun) crash(disk *crashfs.FS, i int) *crashfs.FS {
+	r.t.Helper()
+	after, err := disk.Crash(crashfs.Keep(i%3), uint64(i), r.dir+"x")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return after
+}
+
 // A unit's copies on every subscriber's queue and its retained publications are there together or not at all, whenever
 // the power fails and whatever the disk kept.
 func TestCrashPublications(t *testing.T) {
@@ -138,17 +165,7 @@ func TestCrashPublications(t *testing.T) {
 		points, step = 20, 9
 	}
 	for i := range points {
-		r := &crashRun{t: t, dir: fmt.Sprintf("%s/%d", dir, i)}
-		for _, d := range [...]string{r.dir, r.dir + "x"} {
-			if err := os.Mkdir(d, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		disk := crashfs.New(r.dir)
-		m, err := r.open(disk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, disk, m := crashPoint(t, dir, i)
 		for _, q := range [...]string{"1", "2"} {
 			r.command(m, "DEFINE QLOCAL(Q"+q+")")
 			r.command(m, "DEFINE SUB(S"+q+") TOPICSTR('t/#') DEST(Q"+q+")")
@@ -156,11 +173,9 @@ func TestCrashPublications(t *testing.T) {
 		disk.CrashAt(disk.Ops() + 1 + i*step)
 		acked := r.publishUnits(m, disk)
 		r.end(m)
-		after, err := disk.Crash(crashfs.Keep(i%3), uint64(i), r.dir+"x")
+		after := r.crash(disk, i)
+		m, err := r.open(after)
 		if err != nil {
-			t.Fatal(err)
-		}
-		if m, err = r.open(after); err != nil {
 			t.Fatalf("point %d: %v", i, err)
 		}
 		queues, retained := r.state(m)

@@ -2,7 +2,6 @@ package qmgr
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -133,27 +132,15 @@ func TestCrashClearRetained(t *testing.T) {
 		points, step = 30, 3
 	}
 	for i := range points {
-		r := &crashRun{t: t, dir: fmt.Sprintf("%s/%d", dir, i)}
-		for _, d := range [...]string{r.dir, r.dir + "x"} {
-			if err := os.Mkdir(d, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		disk := crashfs.New(r.dir)
-		m, err := r.open(disk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, disk, m := crashPoint(t, dir, i)
 		disk.CrashAt(disk.Ops() + 1 + i*step)
 		may := r.clearUntilDead(m, disk, topics)
 		r.end(m)
-		after, err := disk.Crash(crashfs.Keep(i%3), uint64(i), r.dir+"x")
-		if err != nil {
-			t.Fatal(err)
-		}
+		after := r.crash(disk, i)
 		first := ""
 		for again := range 3 {
-			if m, err = r.open(after); err != nil {
+			m, err := r.open(after)
+			if err != nil {
 				t.Fatalf("point %d: %v", i, err)
 			}
 			got := r.retained(m, topics)

@@ -2,7 +2,6 @@ package qmgr
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -74,41 +73,23 @@ func (r *crashRun) contents(m *Manager, name string) string {
 // A branch is prepared as a whole or not at all, wherever the power fails; what was acknowledged as prepared is in doubt or
 // done; and when it is settled after the restart its messages are where they belong, once.
 func TestCrashXA(t *testing.T) {
-	dir := t.TempDir()
-	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
-		if d, err := os.MkdirTemp("/dev/shm", "qmgrd-qmgr-test-"); err == nil {
-			t.Cleanup(func() { os.RemoveAll(d) })
-			dir = d
-		}
-	}
+	dir := shm(t)
 	points := 48
 	if testing.Short() {
 		points = 16
 	}
 	doubts := 0
 	for i := range points {
-		r := &crashRun{t: t, dir: fmt.Sprintf("%s/%d", dir, i)}
-		for _, d := range [...]string{r.dir, r.dir + "x"} {
-			if err := os.Mkdir(d, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		disk := crashfs.New(r.dir)
-		m, err := r.open(disk)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, disk, m := crashPoint(t, dir, i)
 		for _, q := range [...]string{"IN", "Q1", "Q2"} {
 			r.command(m, "DEFINE QLOCAL("+q+")")
 		}
 		disk.CrashAt(disk.Ops() + 1 + i)
 		n, prepared := r.xaUnits(m, disk)
 		r.end(m)
-		after, err := disk.Crash(crashfs.Keep(i%3), uint64(i), r.dir+"x")
+		after := r.crash(disk, i)
+		m, err := r.open(after)
 		if err != nil {
-			t.Fatal(err)
-		}
-		if m, err = r.open(after); err != nil {
 			t.Fatalf("point %d: %v", i, err)
 		}
 		doubts += r.settleXA(m, i, n, prepared)

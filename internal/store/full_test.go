@@ -28,6 +28,24 @@ func takeOne(s store.Store, n store.Seq) error {
 	return err
 }
 
+// fill puts messages until the disk is full. That must come after at least least and before tries of them; it returns the last one's
+// number.
+func fill(t *testing.T, s store.Store, tries, size int, least store.Seq) store.Seq {
+	t.Helper()
+	var err error
+	last := store.Seq(0)
+	for range tries {
+		if err = putOne(s, last+1, size); err != nil {
+			break
+		}
+		last++
+	}
+	if !errors.Is(err, store.ErrFull) || last < least {
+		t.Fatalf("%d messages, then %v", last, err)
+	}
+	return last
+}
+
 // The disk fills up with messages: puts are refused, what was accepted can be read and taken away, the room comes
 // back, and puts work again. The store never fails.
 func TestFullDisk(t *testing.T) {
@@ -40,16 +58,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := store.Seq(0)
-	for range 10_000 {
-		if err = putOne(s, last+1, 8<<10); err != nil {
-			break
-		}
-		last++
-	}
-	if !errors.Is(err, store.ErrFull) || last < 50 {
-		t.Fatalf("%d messages, then %v", last, err)
-	}
+	last := fill(t, s, 10_000, 8<<10, 50)
 	if err := putOne(s, last+1, 8<<10); !errors.Is(err, store.ErrFull) {
 		t.Fatalf("another put: %v", err)
 	}

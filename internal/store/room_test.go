@@ -26,16 +26,7 @@ func TestLargeMessagesLeaveRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := store.Seq(0)
-	for range 1000 {
-		if err = putOne(s, last+1, 200<<10); err != nil {
-			break
-		}
-		last++
-	}
-	if !errors.Is(err, store.ErrFull) || last < 4 {
-		t.Fatalf("%d messages, then %v", last, err)
-	}
+	last := fill(t, s, 1000, 200<<10, 4)
 	if free, err := efs.Free(dir); err != nil || free < 2<<20 {
 		t.Fatalf("%d bytes are left for a checkpoint of %d large messages: %v", free, last, err)
 	}

@@ -63,10 +63,9 @@ func TestLogCutBelowWhatWasSynced(t *testing.T) {
 	}
 }
 
-// The same when the log has lost all it had: the word that nothing was durable has to be written too.
-func TestLogCutToNothing(t *testing.T) {
-	dir := t.TempDir()
-	o := Options{Dir: dir, SegmentSize: minSegmentSize, JoinDelay: -1}
+// logCutToNothing makes a store whose log has lost its three messages.
+func logCutToNothing(t *testing.T, o Options) {
+	t.Helper()
 	st, err := OpenLog(o)
 	if err != nil {
 		t.Fatal(err)
@@ -79,15 +78,22 @@ func TestLogCutToNothing(t *testing.T) {
 	if err := st.Close(Preempt, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(filepath.Join(dir, "log", "0000000000000001.seg"), segHeaderLen); err != nil {
+	if err := os.Truncate(filepath.Join(o.Dir, "log", "0000000000000001.seg"), segHeaderLen); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = OpenLog(o); !errors.Is(err, ErrCorrupt) {
+}
+
+// The same when the log has lost all it had: the word that nothing was durable has to be written too.
+func TestLogCutToNothing(t *testing.T) {
+	o := Options{Dir: t.TempDir(), SegmentSize: minSegmentSize, JoinDelay: -1}
+	logCutToNothing(t, o)
+	if _, err := OpenLog(o); !errors.Is(err, ErrCorrupt) {
 		t.Fatalf("open: %v", err)
 	}
 	o.AcceptLoss = true
 	for range 2 {
-		if st, err = OpenLog(o); err != nil {
+		st, err := OpenLog(o)
+		if err != nil {
 			t.Fatalf("accepting the loss %v: %v", o.AcceptLoss, err)
 		}
 		o.AcceptLoss = false
@@ -99,31 +105,17 @@ func TestLogCutToNothing(t *testing.T) {
 
 // A store whose word cannot be taken back does not open: the loss would be reported again by the next start.
 func TestAcceptedLossIsWritten(t *testing.T) {
-	dir := t.TempDir()
 	efs := errfs.New(vfs.OS())
-	o := Options{Dir: dir, FS: efs, SegmentSize: minSegmentSize, JoinDelay: -1}
-	st, err := OpenLog(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 3 {
-		if _, err := st.Commit(t.Context(), tornTx(Seq(1+i), 'a')); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := st.Close(Preempt, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(dir, "log", "0000000000000001.seg"), segHeaderLen); err != nil {
-		t.Fatal(err)
-	}
+	o := Options{Dir: t.TempDir(), FS: efs, SegmentSize: minSegmentSize, JoinDelay: -1}
+	logCutToNothing(t, o)
 	broken := errors.New("nothing is written")
 	efs.Set(&errfs.Rule{Kind: errfs.Write, N: 1, Err: broken, Match: func(n string) bool { return filepath.Base(n) == "durable" }})
 	o.AcceptLoss = true
 	if _, err := OpenLog(o); !errors.Is(err, broken) {
 		t.Fatalf("open: %v", err)
 	}
-	if st, err = OpenLog(o); err != nil {
+	st, err := OpenLog(o)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := st.Close(Preempt, nil); err != nil {

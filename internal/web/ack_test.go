@@ -97,18 +97,7 @@ func serveUnix(t *testing.T, s *Server) (dial func(request string) (net.Conn, *b
 	ts.Listener, ts.Config = l, s.http
 	ts.Start()
 	t.Cleanup(ts.Close)
-	return func(request string) (net.Conn, *bufio.Reader) {
-		c, err := net.Dial("unix", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { c.Close() })
-		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
-		if _, err := io.WriteString(c, request); err != nil {
-			t.Fatal(err)
-		}
-		return c, bufio.NewReader(c)
-	}
+	return func(request string) (net.Conn, *bufio.Reader) { return dialOn(t, "unix", l.Addr().String(), request) }
 }
 
 // defineA makes the queue.

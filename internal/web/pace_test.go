@@ -36,7 +36,12 @@ func define(t *testing.T, addr, script string) {
 
 func dial(t *testing.T, addr, request string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
+	return dialOn(t, "tcp", addr, request)
+}
+
+func dialOn(t *testing.T, network, addr, request string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	c, err := net.Dial(network, addr)
 	if err != nil {
 		t.Fatal(err)
 	}

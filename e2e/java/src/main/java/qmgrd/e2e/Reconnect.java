@@ -253,18 +253,25 @@ public final class Reconnect {
         }
     }
 
-    private void immediateReconnect() throws Exception {
+    /** One connection puts before and after the programs, and gets both messages. */
+    private void beforeAndAfter(String... programs) throws Exception {
         try (Connection c = connect()) {
             c.start();
             Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
             MessageProducer p = s.createProducer(queue(s));
             p.send(s.createTextMessage("before"));
-            program("restart");
+            for (String name : programs) {
+                program(name);
+            }
             p.send(s.createTextMessage("after"));
             MessageConsumer r = s.createConsumer(queue(s));
             text("before", r.receive(10_000));
             text("after", r.receive(10_000));
         }
+    }
+
+    private void immediateReconnect() throws Exception {
+        beforeAndAfter("restart");
     }
 
     /** A quiesced end: the exception listener hears 2161, and calls fail with it; the client does not connect again. */
@@ -286,17 +293,6 @@ public final class Reconnect {
 
     /** A quiesced end that asks clients to connect again: they do, when the queue manager is back. */
     private void quiesceReconnect() throws Exception {
-        try (Connection c = connect()) {
-            c.start();
-            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
-            MessageProducer p = s.createProducer(queue(s));
-            p.send(s.createTextMessage("before"));
-            program("stop.r");
-            program("started");
-            p.send(s.createTextMessage("after"));
-            MessageConsumer r = s.createConsumer(queue(s));
-            text("before", r.receive(10_000));
-            text("after", r.receive(10_000));
-        }
+        beforeAndAfter("stop.r", "started");
     }
 }

@@ -9,6 +9,7 @@ import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
 import com.ibm.msg.client.jms.JmsFactoryFactory;
+import com.ibm.msg.client.jms.JmsPropertyContext;
 import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.Hashtable;
 import javax.jms.JMSException;
@@ -58,7 +59,11 @@ final class Target {
     }
 
     JmsConnectionFactory factory() throws JMSException {
-        JmsConnectionFactory f = JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createConnectionFactory();
+        return client(JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createConnectionFactory());
+    }
+
+    /** The same of a factory of any kind. */
+    <F extends JmsPropertyContext> F client(F f) throws JMSException {
         f.setStringProperty(WMQConstants.WMQ_HOST_NAME, host);
         f.setIntProperty(WMQConstants.WMQ_PORT, port);
         f.setStringProperty(WMQConstants.WMQ_CHANNEL, channel);

@@ -34,19 +34,7 @@ public final class Xa {
 
     private Xa(Target t) throws Exception {
         target = t;
-        factory = JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createXAConnectionFactory();
-        factory.setStringProperty(WMQConstants.WMQ_HOST_NAME, t.host);
-        factory.setIntProperty(WMQConstants.WMQ_PORT, t.port);
-        factory.setStringProperty(WMQConstants.WMQ_CHANNEL, t.channel);
-        factory.setStringProperty(WMQConstants.WMQ_QUEUE_MANAGER, t.qmgr);
-        factory.setIntProperty(WMQConstants.WMQ_CONNECTION_MODE, WMQConstants.WMQ_CM_CLIENT);
-        if (t.user != null) {
-            factory.setStringProperty(WMQConstants.USERID, t.user);
-        }
-        if (t.password != null) {
-            factory.setStringProperty(WMQConstants.PASSWORD, t.password);
-            factory.setBooleanProperty(WMQConstants.USER_AUTHENTICATION_MQCSP, true);
-        }
+        factory = t.client(JmsFactoryFactory.getInstance(WMQConstants.WMQ_PROVIDER).createXAConnectionFactory());
     }
 
     public static void main(String[] args) throws Exception {
