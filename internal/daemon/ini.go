@@ -15,7 +15,7 @@ import (
 type Config struct {
 	AdminGroup   string            // AdminSocket: Group — its members are administrators and may open the socket
 	SegmentSize  int64             // Log: SegmentSize
-	MemoryLimit  int64             // Store: MemoryLimit — nonpersistent bodies held in memory
+	MemoryLimit  int64             // Store: MemoryLimit — of nonpersistent messages held in memory
 	ErrorLogSize int64             // ErrorLog: MaxSize — bytes of AMQERR01.LOG
 	HeapLimit    int64             // Process: HeapLimit — soft limit of the Go heap, 0 = none
 	Inserts      map[string]string // Variables: any key, AutoCluster: ClusterName — values of +WORD+ in commands
@@ -154,7 +154,7 @@ const initialIni = `# Queue manager %s: qmgrd reads this file at start. Sizes ta
 #   SegmentSize=64M        size of one log segment
 
 #Store:
-#   MemoryLimit=64M        nonpersistent message bodies held in memory before they spill to disk
+#   MemoryLimit=64M        of nonpersistent messages held in memory before further ones spill to disk
 
 #ErrorLog:
 #   MaxSize=32M            size of errors/AMQERR01.LOG before it becomes 02

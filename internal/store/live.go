@@ -93,7 +93,11 @@ func (b *base) walkQueue(q QID, heads *headWalk, src liveSource, fn func(Live) e
 	cs = append(cs, &cursor{fill: func(Seq) (out []Live, _ error) {
 		n := min(len(seqs), chunkKeys)
 		for _, s := range seqs[:n] {
-			if l, ok := b.vol.live(q, s); ok {
+			l, ok, err := b.vol.live(q, s)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
 				out = append(out, l)
 			}
 		}

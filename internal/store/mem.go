@@ -70,13 +70,11 @@ func (m *memStore) applyPersistent(op *op) {
 		p.dropQueue(op.q)
 	case !op.persistent:
 	case op.kind == opPut:
-		p.insert(op.q, op.s, &vrec{head: op.a, body: op.b})
+		p.insert(op.q, op.s, &stagedPut{vrec: vrec{op.a, op.b}})
 	case op.kind == opRemove:
 		p.remove(op.q, op.s)
 	case op.kind == opHead:
-		if r := p.queues[op.q][op.s]; r != nil {
-			r.head = op.a
-		}
+		p.setHead(op.q, op.s, op.a)
 	}
 }
 
@@ -119,7 +117,10 @@ func (m *memStore) Read(q QID, s Seq, _ Loc) (Rec, error) {
 func (m *memStore) Live(fn func(Live) error) error {
 	for _, q := range m.pers.qids() {
 		for _, s := range m.pers.seqs(q) {
-			l, ok := m.pers.live(q, s)
+			l, ok, err := m.pers.live(q, s)
+			if err != nil {
+				return err
+			}
 			if !ok {
 				continue
 			}

@@ -129,7 +129,7 @@ type Stats struct {
 type Options struct {
 	Dir         string
 	FS          vfs.FS
-	MemoryLimit int64 // bytes of nonpersistent bodies before they spill; 0 = 64 MiB
+	MemoryLimit int64 // of nonpersistent messages, those beyond spill; 0 = 64 MiB
 	SegmentSize int64 // bytes of a log segment; 0 = 64 MiB
 	ReadOnly    bool  // for the checker
 	AcceptLoss  bool  // go on behind a corrupt frame

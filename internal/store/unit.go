@@ -22,7 +22,7 @@ const (
 type unit struct {
 	tx     *Tx
 	num    uint64  // rising, gives the overlay its order
-	staged []*vrec // room already taken for the nonpersistent puts
+	staged []stagedPut // room already taken for the nonpersistent puts
 	logged []logOp // what the log wrote of it; nil where there is none
 	err    error
 	done   chan struct{}

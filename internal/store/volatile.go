@@ -1,37 +1,50 @@
 package store
 
 import (
-	"fmt"
-	"hash/crc32"
 	"sort"
 
 	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
-// Nonpersistent messages: heads in memory, bodies in memory up to a bound and beyond it in the spill file. A unit's
+// Nonpersistent messages: in memory up to a bound, and beyond it in the spill file, head and body. Of one in the file 24
+// bytes and its number stay in memory, in a map without pointers, which the garbage collector never looks into. A unit's
 // puts are staged (room taken, nothing visible) before the unit is submitted and applied when it is durable.
 
-const defaultMemoryLimit = 64 << 20
+const (
+	defaultMemoryLimit = 64 << 20
+	memOverhead        = 128 // bytes that a message in memory costs beside its own, about
+	shrinkFrom         = 4096
+	spareQueues        = 16
+)
 
-type vrec struct {
-	head []byte
-	body []byte // nil when spilled
-	at   extent
-	crc  uint32 // of a spilled body
+// vrec is a message in memory.
+type vrec struct{ head, body []byte }
+
+func (r vrec) size() int64 { return int64(len(r.head)+len(r.body)) + memOverhead }
+
+// stagedPut is the room that was taken for a put.
+type stagedPut struct {
+	vrec
+	at      extent
+	spilled bool
 }
 
-func (r *vrec) bodyLen() int {
-	if r.at.class != 0 {
-		return int(r.at.n)
-	}
-	return len(r.body)
+// vqueue holds the messages of a queue. A message is in mem or in file.
+type vqueue struct {
+	mem        map[Seq]vrec
+	file       map[Seq]extent
+	heads      map[Seq][]byte // of messages in the file whose new head could not be written there
+	most, wide int            // the size of mem and file at their largest: a map never shrinks by itself
 }
+
+func (m *vqueue) len() int { return len(m.mem) + len(m.file) }
 
 type volatile struct {
 	mu     invariants.RWMutex
-	queues map[QID]map[Seq]*vrec
+	queues map[QID]*vqueue
+	spare  []*vqueue // emptied small ones, to be used again
 	msgs   uint64
-	mem    int64 // bytes of bodies in memory, staged ones included
+	mem    int64 // bytes of messages in memory, staged ones included
 	limit  int64
 	spill  *spill
 }
@@ -40,12 +53,12 @@ func newVolatile(limit int64, sp *spill) *volatile {
 	if limit <= 0 {
 		limit = defaultMemoryLimit
 	}
-	return &volatile{queues: map[QID]map[Seq]*vrec{}, limit: limit, spill: sp}
+	return &volatile{queues: map[QID]*vqueue{}, limit: limit, spill: sp}
 }
 
 // stage takes room for every nonpersistent put of t, in order. On error nothing is taken.
-func (v *volatile) stage(t *Tx) ([]*vrec, error) {
-	var recs []*vrec
+func (v *volatile) stage(t *Tx) ([]stagedPut, error) {
+	var recs []stagedPut
 	for i := range t.ops {
 		op := &t.ops[i]
 		if op.kind != opPut || op.persistent {
@@ -61,42 +74,32 @@ func (v *volatile) stage(t *Tx) ([]*vrec, error) {
 	return recs, nil
 }
 
-func (v *volatile) take(head, body []byte) (*vrec, error) {
+func (v *volatile) take(head, body []byte) (stagedPut, error) {
+	r := stagedPut{vrec: vrec{head, body}}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	r := &vrec{head: head}
-	if v.spill == nil || len(body) == 0 || v.mem+int64(len(body)) <= v.limit {
-		r.body = body
-		v.mem += int64(len(body))
+	if n := r.size(); v.spill == nil || v.mem+n <= v.limit {
+		v.mem += n
 		return r, nil
 	}
-	at, err := v.spill.write(body)
-	if err != nil {
-		return nil, err
-	}
-	r.at, r.crc = at, crc32.Checksum(body, castagnoli)
-	return r, nil
+	at, err := v.spill.write(head, body)
+	return stagedPut{at: at, spilled: true}, err
 }
 
-func (v *volatile) discard(recs []*vrec) {
+func (v *volatile) discard(recs []stagedPut) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, r := range recs {
-		v.release(r)
+		if r.spilled {
+			v.spill.free(r.at)
+		} else {
+			v.mem -= r.size()
+		}
 	}
-}
-
-// release gives room back. v.mu is held.
-func (v *volatile) release(r *vrec) {
-	if r.at.class != 0 {
-		v.spill.free(r.at)
-		return
-	}
-	v.mem -= int64(len(r.body))
 }
 
 // apply makes the nonpersistent part of t visible. staged is what stage returned for it.
-func (v *volatile) apply(t *Tx, staged []*vrec) {
+func (v *volatile) apply(t *Tx, staged []stagedPut) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for i := range t.ops {
@@ -106,91 +109,183 @@ func (v *volatile) apply(t *Tx, staged []*vrec) {
 			v.dropQueue(op.q)
 		case op.persistent:
 		case op.kind == opPut:
-			v.insert(op.q, op.s, staged[0])
+			v.insert(op.q, op.s, &staged[0])
 			staged = staged[1:]
 		case op.kind == opRemove:
 			v.remove(op.q, op.s)
 		case op.kind == opHead:
-			if r := v.queues[op.q][op.s]; r != nil {
-				r.head = op.a
-			}
+			v.setHead(op.q, op.s, op.a)
 		}
 	}
 }
 
-func (v *volatile) insert(q QID, s Seq, r *vrec) {
+// insert makes a message visible. v.mu is held, as in all below that do not take it.
+func (v *volatile) insert(q QID, s Seq, r *stagedPut) {
 	m := v.queues[q]
 	if m == nil {
-		m = map[Seq]*vrec{}
+		m = v.newQueue()
 		v.queues[q] = m
 	}
-	if old := m[s]; old != nil {
-		v.release(old)
+	if v.release(m, s) {
 		v.msgs--
 	}
-	m[s] = r
+	if r.spilled {
+		if m.file == nil {
+			m.file = map[Seq]extent{}
+		}
+		m.file[s] = r.at
+		m.wide = max(m.wide, len(m.file))
+	} else {
+		m.mem[s] = r.vrec
+		m.most = max(m.most, len(m.mem))
+	}
 	v.msgs++
+}
+
+func (v *volatile) newQueue() *vqueue {
+	n := len(v.spare)
+	if n == 0 {
+		return &vqueue{mem: map[Seq]vrec{}}
+	}
+	m := v.spare[n-1]
+	v.spare = v.spare[:n-1]
+	return m
+}
+
+// release takes a message out of m, and gives its room back.
+func (v *volatile) release(m *vqueue, s Seq) bool {
+	if r, ok := m.mem[s]; ok {
+		v.mem -= r.size()
+		delete(m.mem, s)
+		m.mem = shrink(m.mem, &m.most)
+		return true
+	}
+	at, ok := m.file[s]
+	if !ok {
+		return false
+	}
+	v.spill.free(at)
+	v.mem -= int64(len(m.heads[s]))
+	delete(m.heads, s)
+	delete(m.file, s)
+	m.file = shrink(m.file, &m.wide)
+	return true
+}
+
+// shrink gives back what a map of most entries holds when only few are left.
+func shrink[V any](m map[Seq]V, most *int) map[Seq]V {
+	if *most < shrinkFrom || len(m) > *most/8 {
+		return m
+	}
+	*most = len(m)
+	small := make(map[Seq]V, len(m))
+	for s, r := range m {
+		small[s] = r
+	}
+	return small
 }
 
 func (v *volatile) remove(q QID, s Seq) {
 	m := v.queues[q]
-	r := m[s]
-	if r == nil {
+	if m == nil || !v.release(m, s) {
 		return
 	}
-	v.release(r)
-	delete(m, s)
-	if len(m) == 0 {
-		delete(v.queues, q)
-	}
 	v.msgs--
+	if m.len() > 0 {
+		return
+	}
+	delete(v.queues, q)
+	if m.most < 64 && len(v.spare) < spareQueues {
+		v.spare = append(v.spare, &vqueue{mem: m.mem, most: m.most})
+	}
 }
 
 func (v *volatile) dropQueue(q QID) {
 	m := v.queues[q]
-	for _, r := range m {
-		v.release(r)
+	if m == nil {
+		return
 	}
-	v.msgs -= uint64(len(m))
+	for _, r := range m.mem {
+		v.mem -= r.size()
+	}
+	for _, at := range m.file {
+		v.spill.free(at)
+	}
+	for _, h := range m.heads {
+		v.mem -= int64(len(h))
+	}
+	v.msgs -= uint64(m.len())
 	delete(v.queues, q)
+}
+
+// setHead replaces the head of a message, if it is there.
+func (v *volatile) setHead(q QID, s Seq, head []byte) {
+	m := v.queues[q]
+	if m == nil {
+		return
+	}
+	if r, ok := m.mem[s]; ok {
+		v.mem += int64(len(head) - len(r.head))
+		r.head = head
+		m.mem[s] = r
+		return
+	}
+	at, ok := m.file[s]
+	if !ok {
+		return
+	}
+	v.mem -= int64(len(m.heads[s]))
+	delete(m.heads, s)
+	if len(head) == int(at.head) {
+		now, err := v.spill.setHead(at, head)
+		if err == nil {
+			m.file[s] = now
+			return
+		}
+	}
+	if m.heads == nil {
+		m.heads = map[Seq][]byte{}
+	}
+	m.heads[s] = head
+	v.mem += int64(len(head))
 }
 
 // read returns copies. ok is false when there is no such message here.
 func (v *volatile) read(q QID, s Seq) (rec Rec, ok bool, err error) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	r := v.queues[q][s]
-	if r == nil {
+	m := v.queues[q]
+	if m == nil {
 		return Rec{}, false, nil
 	}
-	body, err := v.body(r)
-	if err != nil {
-		return Rec{}, true, err
+	if r, ok := m.mem[s]; ok {
+		return Rec{Head: append([]byte(nil), r.head...), Body: append([]byte(nil), r.body...)}, true, nil
 	}
-	return Rec{Head: append([]byte(nil), r.head...), Body: body}, true, nil
-}
-
-// body returns a copy of r's body. v.mu is held.
-func (v *volatile) body(r *vrec) ([]byte, error) {
-	if r.at.class == 0 {
-		return append([]byte(nil), r.body...), nil
+	at, ok := m.file[s]
+	if !ok {
+		return Rec{}, false, nil
 	}
-	b, err := v.spill.read(r.at)
-	if err != nil {
-		return nil, err
+	if newer, ok := m.heads[s]; ok {
+		body, err := v.spill.readBody(at)
+		return Rec{Head: append([]byte(nil), newer...), Body: body}, true, err
 	}
-	if crc32.Checksum(b, castagnoli) != r.crc {
-		return nil, corrupt(v.spill.name, fmt.Sprintf("offset %d", r.at.off), "checksum of a nonpersistent body")
-	}
-	return b, nil
+	head, body, err := v.spill.read(at)
+	return Rec{Head: head, Body: body}, true, err
 }
 
 // seqs returns the messages of q in order.
 func (v *volatile) seqs(q QID) []Seq {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	out := make([]Seq, 0, len(v.queues[q]))
-	for s := range v.queues[q] {
+	m := v.queues[q]
+	if m == nil {
+		return nil
+	}
+	out := make([]Seq, 0, m.len())
+	for s := range m.mem {
+		out = append(out, s)
+	}
+	for s := range m.file {
 		out = append(out, s)
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
@@ -208,14 +303,25 @@ func (v *volatile) qids() []QID {
 	return out
 }
 
-func (v *volatile) live(q QID, s Seq) (Live, bool) {
+// live tells of a message; its body is not read.
+func (v *volatile) live(q QID, s Seq) (l Live, ok bool, err error) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
-	r := v.queues[q][s]
-	if r == nil {
-		return Live{}, false
+	m := v.queues[q]
+	if m == nil {
+		return Live{}, false, nil
 	}
-	return Live{Q: q, S: s, L: Loc{Len: uint32(r.bodyLen())}, Head: r.head, BodyLen: uint32(r.bodyLen())}, true
+	var head []byte
+	n := uint32(0)
+	if r, in := m.mem[s]; in {
+		head, n, ok = r.head, uint32(len(r.body)), true
+	} else if at, in := m.file[s]; in {
+		if head, ok = m.heads[s]; !ok {
+			head, err = v.spill.readHead(at)
+		}
+		n, ok = at.body, true
+	}
+	return Live{Q: q, S: s, L: Loc{Len: n}, Head: head, BodyLen: n}, ok, err
 }
 
 func (v *volatile) stats() (msgs, bytes uint64) {

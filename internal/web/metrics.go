@@ -105,7 +105,7 @@ func (s *Server) storeSamples(emit func(obs.Sample)) {
 		{"qmgrd_store_commits_total", "Units of work made durable.", true, st.Commits},
 		{"qmgrd_store_written_bytes_total", "Bytes written.", true, st.BytesWritten},
 		{"qmgrd_store_checkpoints_total", "Checkpoints.", true, st.Checkpoints},
-		{"qmgrd_store_memory_messages", "Nonpersistent messages in memory.", false, st.MemoryMessages},
+		{"qmgrd_store_memory_messages", "Nonpersistent messages, in memory and spilled to disk.", false, st.MemoryMessages},
 		{"qmgrd_store_memory_bytes", "Bytes of nonpersistent messages in memory.", false, st.MemoryBytes},
 		{"qmgrd_store_log_bytes", "Bytes of log on disk.", false, st.LogBytes},
 		{"qmgrd_store_log_segments", "Log segments on disk.", false, st.LogSegments},
