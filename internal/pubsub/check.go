@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 )
@@ -28,9 +29,10 @@ func (t *Tree) Check() error {
 		return fmt.Errorf("trie has %d wildcard subscriptions, the tree %d", n, c.wild)
 	}
 	seen, last := 0, int64(0)
-	for e := t.idle.head.next; e != &t.idle.head; e = e.next {
-		if e.node.idle != e || e.at < last {
-			return fmt.Errorf("idle list is broken at %q", e.node.Topic())
+	for i := t.idle.at(0).next; i != 0; i = t.idle.at(i).next {
+		e := t.idle.at(i)
+		if n := t.mem.at(e.node); n.idle != i || e.at < last {
+			return fmt.Errorf("idle list is broken at %q", t.mem.topic(n))
 		}
 		seen, last = seen+1, e.at
 	}
@@ -48,10 +50,11 @@ type checker struct {
 
 func (c *checker) node(n, parent *Node) error {
 	c.nodes++
-	if n.parent != parent {
-		return fmt.Errorf("node %q has a wrong parent", n.name)
+	m := &c.t.mem
+	if m.up(n) != parent || m.at(n.self) != n {
+		return fmt.Errorf("node %q has a wrong number or parent", m.name(n))
 	}
-	want := n.kids.len()
+	want := m.kidsOf(n).len()
 	if parent == nil {
 		want++
 	}
@@ -59,9 +62,9 @@ func (c *checker) node(n, parent *Node) error {
 		want++
 		c.retained++
 	}
-	if e := n.ext; e != nil {
+	if e := m.extOf(n); e != nil {
 		if e.empty() {
-			return fmt.Errorf("node %q keeps an empty extension", n.Topic())
+			return fmt.Errorf("node %q keeps an empty extension", m.topic(n))
 		}
 		if e.object != nil {
 			want++
@@ -80,40 +83,42 @@ func (c *checker) node(n, parent *Node) error {
 		if e.expiry != nil {
 			c.expiring++
 			if !n.retained() || e.expiry.node != n || c.t.expiry[e.expiry.i] != e.expiry {
-				return fmt.Errorf("node %q has a stray expiry", n.Topic())
+				return fmt.Errorf("node %q has a stray expiry", m.topic(n))
 			}
 		}
 	}
 	got := int(n.uses & usesMask)
 	c.brief += got - want // no list has those
 	if got < want {
-		return fmt.Errorf("node %q counts %d uses, has %d", n.Topic(), got, want)
+		return fmt.Errorf("node %q counts %d uses, has %d", m.topic(n), got, want)
 	}
-	if (n.idle != nil) != (got == 0) {
-		return fmt.Errorf("node %q has %d uses and is idle: %t", n.Topic(), got, n.idle != nil)
+	if (n.idle != 0) != (got == 0) {
+		return fmt.Errorf("node %q has %d uses and is idle: %t", m.topic(n), got, n.idle != 0)
 	}
-	if n.idle != nil {
+	if n.idle != 0 {
 		c.idle++
 	}
 	return c.kids(n)
 }
 
 func (c *checker) kids(n *Node) error {
-	if n.kids == nil {
+	if n.kids == 0 {
 		return nil
 	}
+	m := &c.t.mem
+	list := m.kidsOf(n)
 	seen := 0
 	var last *Node
 	var bad error
-	n.kids.each(func(k *Node) bool {
+	list.each(m, func(k *Node) bool {
 		seen++
 		switch {
-		case k.hash != c.t.hash(k.name):
-			bad = fmt.Errorf("node %q has a wrong hash", k.Topic())
-		case n.kids.find(k.hash, k.name) != k:
-			bad = fmt.Errorf("node %q is not found", k.Topic())
-		case last != nil && (last.hash > k.hash || last.hash == k.hash && last.name >= k.name):
-			bad = fmt.Errorf("node %q is out of order", k.Topic())
+		case k.hash != c.t.hash(string(m.name(k))):
+			bad = fmt.Errorf("node %q has a wrong hash", m.topic(k))
+		case list.find(m, k.hash, string(m.name(k))) != k:
+			bad = fmt.Errorf("node %q is not found", m.topic(k))
+		case last != nil && (last.hash > k.hash || last.hash == k.hash && bytes.Compare(m.name(last), m.name(k)) >= 0):
+			bad = fmt.Errorf("node %q is out of order", m.topic(k))
 		default:
 			last = k
 			bad = c.node(k, n)
@@ -121,10 +126,10 @@ func (c *checker) kids(n *Node) error {
 		return bad == nil
 	})
 	if bad == nil {
-		bad = n.kids.checkSize()
+		bad = list.checkSize()
 	}
-	if bad == nil && seen != n.kids.n {
-		bad = fmt.Errorf("node %q has %d children, noted %d", n.Topic(), seen, n.kids.n)
+	if bad == nil && seen != list.n {
+		bad = fmt.Errorf("node %q has %d children, noted %d", m.topic(n), seen, list.n)
 	}
 	return bad
 }

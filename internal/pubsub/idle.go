@@ -10,60 +10,46 @@ import (
 
 // idleEntry is a node's place in the list.
 type idleEntry struct {
-	node       *Node
-	prev, next *idleEntry
 	at         int64 // unused since, unix nanoseconds
+	node       uint32
+	prev, next uint32
 }
 
-const maxSpareIdle = 1024
-
-// idleList is a ring around head. It keeps some entries for reuse: a topic that is published to again and again goes
-// in and out all the time.
+// idleList is a ring around entry 0.
 type idleList struct {
-	head   idleEntry
-	n      int
-	spare  *idleEntry
-	spares int
+	slab[idleEntry]
+	n int
 }
 
-func (l *idleList) init() { l.head.prev, l.head.next = &l.head, &l.head }
+func (l *idleList) init() { l.add() }
 
 // push appends a node. Times never go back within the list, whatever the machine's clock does.
 func (l *idleList) push(n *Node, at int64) {
-	e := l.spare
-	if e != nil {
-		l.spare = e.next
-		l.spares--
-	} else {
-		e = &idleEntry{}
+	i, e := l.add()
+	last := l.at(0).prev
+	if last != 0 {
+		at = max(at, l.at(last).at)
 	}
-	if last := l.head.prev; last != &l.head {
-		at = max(at, last.at)
-	}
-	*e = idleEntry{node: n, prev: l.head.prev, next: &l.head, at: at}
-	e.prev.next, e.next.prev = e, e
-	n.idle = e
+	*e = idleEntry{at: at, node: n.self, prev: last}
+	l.at(last).next, l.at(0).prev = i, i
+	n.idle = i
 	l.n++
 }
 
 func (l *idleList) remove(n *Node) {
-	e := n.idle
-	e.prev.next, e.next.prev = e.next, e.prev
-	n.idle = nil
+	e := l.at(n.idle)
+	l.at(e.prev).next, l.at(e.next).prev = e.next, e.prev
+	l.slab.remove(n.idle)
+	n.idle = 0
 	l.n--
-	*e = idleEntry{}
-	if l.spares < maxSpareIdle {
-		e.next = l.spare
-		l.spare = e
-		l.spares++
-	}
 }
 
+// first is nil when the list is empty.
 func (l *idleList) first() *idleEntry {
 	if l.n == 0 {
 		return nil
 	}
-	return l.head.next
+	return l.at(l.at(0).next)
 }
 
 // goIdle starts a node's idle clock. Called with mu held for writing.
@@ -122,13 +108,15 @@ func (t *Tree) reapSome(now int64, max int) int {
 		if e == nil || e.at+life > now {
 			break
 		}
-		n := e.node
+		n := t.mem.at(e.node)
 		t.idle.remove(n)
-		p := n.parent
-		p.kids.remove(n)
-		if p.kids.n == 0 {
-			p.kids = nil
+		p := t.mem.up(n)
+		k := t.mem.kidsOf(p)
+		if k.remove(&t.mem, n); k.n == 0 {
+			t.mem.kids.remove(p.kids)
+			p.kids = 0
 		}
+		t.mem.drop(n)
 		t.nodes--
 		if p.uses--; p.uses&usesMask == 0 {
 			t.goIdle(p, now)

@@ -55,16 +55,16 @@ func (t *Tree) match(dst []*Sub, topic string) []*Sub {
 	for more {
 		var lv string
 		lv, rest, more = nextLevel(rest)
-		if n = n.kids.find(t.hash(lv), lv); n == nil {
+		if n = t.child(n, lv); n == nil {
 			break
 		}
 		depth++
-		if n.ext != nil && n.ext.object != nil && n.ext.object.blocks() {
+		if o := t.mem.object(n); o != nil && o.blocks() {
 			block = depth
 		}
 	}
-	if n != nil && n.ext != nil {
-		dst = append(dst, n.ext.subs...)
+	if n != nil && n.ext != 0 {
+		dst = append(dst, t.mem.extOf(n).subs...)
 	}
 	return t.wild.match(dst, topic, block)
 }

@@ -1,27 +1,126 @@
 package pubsub
 
 import (
+	"bytes"
+	"encoding/binary"
 	"slices"
 	"strings"
 )
 
-// Node is one level of one topic: 64 bytes, one size class of the allocator. Whatever few nodes have is in ext.
-// name, parent and hash never change; everything else is guarded by Tree.mu.
+// Node is one level of one topic: 56 bytes without a pointer (slab). Whatever few nodes have is in ext.
+// self, parent, hash and the name never change; everything else is guarded by Tree.mu.
 type Node struct {
-	name   string // this level only; its bytes are shared with equal levels where the intern cache had them
-	parent *Node
-	kids   *kids
-	ext    *ext
-	idle   *idleEntry // in the idle list, or nil
 	ref    RetainedRef
+	self   uint32 // its number; the root's is 0
+	parent uint32
+	kids   uint32 // in nodes.kids
+	ext    uint32 // in nodes.exts
+	idle   uint32 // in the idle list, or 0
 	hash   uint32
 	uses   uint32 // reasons to stay, children included; the highest bit says retained
+	size   uint8  // of the name
+	short  [shortName]byte
 }
+
+const (
+	shortName = 19
+	// longName is the size of a name that is in nodes.long; short is its number there.
+	longName = 255
+)
 
 const (
 	retainedBit = 1 << 31
 	usesMask    = retainedBit - 1
 )
+
+// nodes are those of a tree, with what they refer to. The zero value has none, not even a root.
+type nodes struct {
+	slab[Node]
+	kids refs[kids]
+	exts refs[ext]
+	long refs[longText]
+	last [internSlots]uint32 // of long, by hash
+}
+
+// longText is a name that has no room in its node. Equal ones are shared as far as nodes.last still has them.
+type longText struct {
+	text []byte
+	uses int
+}
+
+const (
+	internSlots  = 4096
+	maxInternLen = 64 // longer levels are rarely shared
+)
+
+// make makes the node of a level, which has no place yet.
+func (m *nodes) make(level string, h uint32, parent *Node) *Node {
+	i, n := m.add()
+	n.self, n.hash, n.size = i, h, uint8(min(len(level), longName))
+	if parent != nil {
+		n.parent = parent.self
+	}
+	if len(level) <= shortName {
+		copy(n.short[:], level)
+		return n
+	}
+	n.size = longName
+	binary.LittleEndian.PutUint32(n.short[:], m.shared(level, h))
+	return n
+}
+
+// shared is the number of a long name.
+func (m *nodes) shared(level string, h uint32) uint32 {
+	last := &m.last[h%internSlots]
+	if l := m.long.at(*last); l != nil && string(l.text) == level {
+		l.uses++
+		return *last
+	}
+	i := m.long.add(&longText{text: []byte(level), uses: 1})
+	if len(level) <= maxInternLen {
+		*last = i
+	}
+	return i
+}
+
+func (m *nodes) unshare(i, h uint32) {
+	l := m.long.at(i)
+	if l.uses--; l.uses > 0 {
+		return
+	}
+	if last := &m.last[h%internSlots]; *last == i {
+		*last = 0
+	}
+	m.long.remove(i)
+}
+
+// drop forgets a node that has neither children nor an ext.
+func (m *nodes) drop(n *Node) {
+	if n.size == longName {
+		m.unshare(binary.LittleEndian.Uint32(n.short[:]), n.hash)
+	}
+	m.remove(n.self)
+}
+
+// name is that of this level only. It is the node's memory: it is valid while mu is held.
+func (m *nodes) name(n *Node) []byte {
+	if n.size == longName {
+		return m.long.at(binary.LittleEndian.Uint32(n.short[:])).text
+	}
+	return n.short[:n.size]
+}
+
+func (m *nodes) kidsOf(n *Node) *kids { return m.kids.at(n.kids) }
+
+func (m *nodes) extOf(n *Node) *ext { return m.exts.at(n.ext) }
+
+// up is the node above, nil above the root.
+func (m *nodes) up(n *Node) *Node {
+	if n.self == 0 {
+		return nil
+	}
+	return m.at(n.parent)
+}
 
 // ext holds what most nodes do not have.
 type ext struct {
@@ -37,47 +136,58 @@ func (e *ext) empty() bool {
 	return e.object == nil && len(e.subs) == 0 && len(e.wild) == 0 && len(e.pubs) == 0 && e.pins == [numUses]uint32{} && e.expiry == nil
 }
 
-// Topic returns the full topic string; for the root "".
-func (n *Node) Topic() string {
-	if n.parent == nil {
+// topic returns the full topic string; for the root "".
+func (m *nodes) topic(n *Node) string {
+	if n.self == 0 {
 		return ""
 	}
 	size := -1
-	for m := n; m.parent != nil; m = m.parent {
-		size += len(m.name) + 1
+	for x := n; x.self != 0; x = m.at(x.parent) {
+		size += len(m.name(x)) + 1
 	}
-	buf := make([]byte, size)
-	at := size
-	for m := n; m.parent != nil; m = m.parent {
-		at -= len(m.name)
-		copy(buf[at:], m.name)
-		if at--; at >= 0 {
-			buf[at] = '/'
-		}
+	var b strings.Builder
+	b.Grow(size)
+	m.spell(&b, n)
+	return b.String()
+}
+
+func (m *nodes) spell(b *strings.Builder, n *Node) {
+	if up := m.at(n.parent); up.self != 0 {
+		m.spell(b, up)
+		b.WriteByte('/')
 	}
-	return string(buf)
+	b.Write(m.name(n))
 }
 
 // depth is the number of levels.
-func (n *Node) depth() int {
+func (m *nodes) depth(n *Node) int {
 	d := 0
-	for m := n; m.parent != nil; m = m.parent {
+	for ; n.self != 0; n = m.at(n.parent) {
 		d++
 	}
 	return d
 }
 
-func (n *Node) needExt() *ext {
-	if n.ext == nil {
-		n.ext = &ext{}
+func (m *nodes) needExt(n *Node) *ext {
+	if n.ext == 0 {
+		n.ext = m.exts.add(&ext{})
 	}
-	return n.ext
+	return m.exts.at(n.ext)
 }
 
-func (n *Node) dropExtIfEmpty() {
-	if n.ext != nil && n.ext.empty() {
-		n.ext = nil
+func (m *nodes) dropExtIfEmpty(n *Node) {
+	if n.ext != 0 && m.extOf(n).empty() {
+		m.exts.remove(n.ext)
+		n.ext = 0
 	}
+}
+
+// object is the topic object that is tied to this very node, or nil.
+func (m *nodes) object(n *Node) *Topic {
+	if n.ext == 0 {
+		return nil
+	}
+	return m.exts.at(n.ext).object
 }
 
 func (n *Node) retained() bool { return n.uses&retainedBit != 0 }
@@ -93,7 +203,7 @@ const (
 // next four bits of the hash. The order survives growth, so a walk can go on where it stopped.
 type kids struct {
 	hashes []uint32 // beside nodes, so that a search reads one or two cache lines
-	nodes  []*Node
+	nodes  []uint32 // their numbers
 	sub    *[1 << splitBits]*kids
 	n      int
 	bits   uint8 // of the hash, used up by the tables above
@@ -116,7 +226,7 @@ func (k *kids) lower(h uint32) int {
 	return i
 }
 
-func (k *kids) find(h uint32, name string) *Node {
+func (k *kids) find(m *nodes, h uint32, name string) *Node {
 	for k != nil && k.sub != nil {
 		k = k.sub[k.slot(h)]
 	}
@@ -124,24 +234,24 @@ func (k *kids) find(h uint32, name string) *Node {
 		return nil
 	}
 	for i := k.lower(h); i < len(k.hashes) && k.hashes[i] == h; i++ {
-		if k.nodes[i].name == name {
-			return k.nodes[i]
+		if n := m.at(k.nodes[i]); string(m.name(n)) == name {
+			return n
 		}
 	}
 	return nil
 }
 
 // place returns where (h, name) is or belongs in a flat table.
-func (k *kids) place(h uint32, name string) int {
+func (k *kids) place(m *nodes, h uint32, name string) int {
 	i := k.lower(h)
-	for i < len(k.hashes) && k.hashes[i] == h && k.nodes[i].name < name {
+	for i < len(k.hashes) && k.hashes[i] == h && string(m.name(m.at(k.nodes[i]))) < name {
 		i++
 	}
 	return i
 }
 
 // add inserts a node that is not in the set.
-func (k *kids) add(n *Node) {
+func (k *kids) add(m *nodes, n *Node) {
 	k.n++
 	for k.sub != nil {
 		p := &k.sub[k.slot(n.hash)]
@@ -151,9 +261,9 @@ func (k *kids) add(n *Node) {
 		k = *p
 		k.n++
 	}
-	i := k.place(n.hash, n.name)
+	i := k.place(m, n.hash, string(m.name(n)))
 	k.hashes = slices.Insert(k.hashes, i, n.hash)
-	k.nodes = slices.Insert(k.nodes, i, n)
+	k.nodes = slices.Insert(k.nodes, i, n.self)
 	if len(k.nodes) > maxFlat && k.bits < maxHashBit {
 		k.split()
 	}
@@ -174,7 +284,7 @@ func (k *kids) split() {
 }
 
 // remove takes out a node that is in the set.
-func (k *kids) remove(n *Node) {
+func (k *kids) remove(m *nodes, n *Node) {
 	var merge *kids
 	k.n--
 	for k.sub != nil {
@@ -184,41 +294,44 @@ func (k *kids) remove(n *Node) {
 		k = k.sub[k.slot(n.hash)]
 		k.n--
 	}
-	i := k.place(n.hash, n.name)
+	i := k.lower(n.hash)
+	for k.nodes[i] != n.self {
+		i++
+	}
 	k.hashes = slices.Delete(k.hashes, i, i+1)
 	k.nodes = slices.Delete(k.nodes, i, i+1)
 	if cap(k.nodes) >= 32 && len(k.nodes) < cap(k.nodes)/4 {
 		k.hashes, k.nodes = slices.Clone(k.hashes), slices.Clone(k.nodes)
 	}
 	if merge != nil {
-		merge.merge()
+		merge.merge(m)
 	}
 }
 
-func (k *kids) merge() {
-	all := make([]*Node, 0, k.n)
-	k.each(func(n *Node) bool { all = append(all, n); return true })
-	k.sub, k.nodes, k.hashes = nil, all, make([]uint32, len(all))
-	for i, n := range all {
-		k.hashes[i] = n.hash
-	}
+func (k *kids) merge(m *nodes) {
+	hashes, all := make([]uint32, 0, k.n), make([]uint32, 0, k.n)
+	k.each(m, func(n *Node) bool {
+		hashes, all = append(hashes, n.hash), append(all, n.self)
+		return true
+	})
+	k.sub, k.nodes, k.hashes = nil, all, hashes
 }
 
 // each calls fn for all children in order until it returns false.
-func (k *kids) each(fn func(*Node) bool) bool {
+func (k *kids) each(m *nodes, fn func(*Node) bool) bool {
 	if k == nil {
 		return true
 	}
 	if k.sub != nil {
 		for _, s := range k.sub {
-			if !s.each(fn) {
+			if !s.each(m, fn) {
 				return false
 			}
 		}
 		return true
 	}
-	for _, n := range k.nodes {
-		if !fn(n) {
+	for _, i := range k.nodes {
+		if !fn(m.at(i)) {
 			return false
 		}
 	}
@@ -226,24 +339,24 @@ func (k *kids) each(fn func(*Node) bool) bool {
 }
 
 // from is each, beginning with the first child not before (h, name).
-func (k *kids) from(h uint32, name string, fn func(*Node) bool) bool {
+func (k *kids) from(m *nodes, h uint32, name string, fn func(*Node) bool) bool {
 	if k == nil {
 		return true
 	}
 	if k.sub != nil {
 		s := k.slot(h)
-		if !k.sub[s].from(h, name, fn) {
+		if !k.sub[s].from(m, h, name, fn) {
 			return false
 		}
 		for _, t := range k.sub[s+1:] {
-			if !t.each(fn) {
+			if !t.each(m, fn) {
 				return false
 			}
 		}
 		return true
 	}
-	for _, n := range k.nodes[k.place(h, name):] {
-		if !fn(n) {
+	for _, i := range k.nodes[k.place(m, h, name):] {
+		if !fn(m.at(i)) {
 			return false
 		}
 	}
@@ -258,9 +371,9 @@ func (k *kids) len() int {
 }
 
 // sorted returns the children by name.
-func (k *kids) sorted() []*Node {
+func (k *kids) sorted(m *nodes) []*Node {
 	all := make([]*Node, 0, k.len())
-	k.each(func(n *Node) bool { all = append(all, n); return true })
-	slices.SortFunc(all, func(a, b *Node) int { return strings.Compare(a.name, b.name) })
+	k.each(m, func(n *Node) bool { all = append(all, n); return true })
+	slices.SortFunc(all, func(a, b *Node) int { return bytes.Compare(m.name(a), m.name(b)) })
 	return all
 }

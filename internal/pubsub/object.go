@@ -94,12 +94,14 @@ func (t *Tree) SetTopic(name, topicStr string, attrs *Attrs) error {
 		return refuse(RCObjectExists, name, "the topic string of a topic object cannot be changed; delete and define it again")
 	}
 	if topicStr != "" || name == BaseTopic {
-		if n := t.find(topicStr); n != nil && n.ext != nil && n.ext.object != nil && n.ext.object != old {
-			return refuse(RCObjectExists, topicStr, "topic object "+n.ext.object.Name+" already has this topic string")
+		if n := t.find(topicStr); n != nil {
+			if has := t.mem.object(n); has != nil && has != old {
+				return refuse(RCObjectExists, topicStr, "topic object "+has.Name+" already has this topic string")
+			}
 		}
 		n := t.ensure(topicStr)
 		o.node = n
-		n.needExt().object = o
+		t.mem.needExt(n).object = o
 		if old == nil {
 			t.use(n)
 		}
@@ -117,8 +119,10 @@ func (t *Tree) TopicInUse(topicStr string) string {
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if n := t.find(topicStr); n != nil && n.ext != nil && n.ext.object != nil {
-		return n.ext.object.Name
+	if n := t.find(topicStr); n != nil {
+		if o := t.mem.object(n); o != nil {
+			return o.Name
+		}
 	}
 	return ""
 }
@@ -133,8 +137,8 @@ func (t *Tree) DeleteTopic(name string) {
 	}
 	delete(t.objects, name)
 	if n := o.node; n != nil {
-		n.ext.object = nil
-		n.dropExtIfEmpty()
+		t.mem.extOf(n).object = nil
+		t.mem.dropExtIfEmpty(n)
 		t.unuse(n)
 	}
 	t.gen.Add(1)
@@ -146,10 +150,7 @@ func (t *Tree) deepest(topic string) (*Node, bool) {
 	for more := topic != ""; more; {
 		var level string
 		level, topic, more = nextLevel(topic)
-		if n.kids == nil {
-			return n, false
-		}
-		c := n.kids.find(t.hash(level), level)
+		c := t.child(n, level)
 		if c == nil {
 			return n, false
 		}
@@ -163,7 +164,7 @@ func (t *Tree) Resolve(topic string, a Attr) string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n, exact := t.deepest(topic)
-	return n.resolve(a, exact)
+	return t.mem.resolve(n, a, exact)
 }
 
 // ResolveAll gives all attributes of a topic.
@@ -171,14 +172,14 @@ func (t *Tree) ResolveAll(topic string) Attrs {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n, exact := t.deepest(topic)
-	return n.resolveAll(exact)
+	return t.mem.resolveAll(n, exact)
 }
 
 // ResolveAll gives all attributes of the topic that the handle is open on.
 func (p *PubHandle) ResolveAll(t *Tree) Attrs {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return p.node.resolveAll(true)
+	return t.mem.resolveAll(p.node, true)
 }
 
 // MayRetain reports whether the topic that the handle is open on has a retained publication, or another one fits beside
@@ -190,21 +191,21 @@ func (p *PubHandle) MayRetain(t *Tree, max int) bool {
 }
 
 // resolve takes the value of the nearest object at or above n. exact is false when n only stands for a topic below it.
-func (n *Node) resolve(a Attr, exact bool) string {
-	all := n.resolveSet(1<<a, exact)
+func (m *nodes) resolve(n *Node, a Attr, exact bool) string {
+	all := m.resolveSet(n, 1<<a, exact)
 	return all[a]
 }
 
-func (n *Node) resolveAll(exact bool) Attrs { return n.resolveSet(1<<NumAttrs-1, exact) }
+func (m *nodes) resolveAll(n *Node, exact bool) Attrs { return m.resolveSet(n, 1<<NumAttrs-1, exact) }
 
 // resolveSet resolves the attributes whose bits are set in want. Three do not follow the common rule: WILDCARD and
 // PROXYSUB hold for the object's own node only, and CLROUTE belongs to the object that gives CLUSTER.
-func (n *Node) resolveSet(want uint32, exact bool) Attrs {
+func (m *nodes) resolveSet(n *Node, want uint32, exact bool) Attrs {
 	out := builtin
 	const own, route = 1<<WILDCARD | 1<<PROXYSUB, 1 << CLROUTE
-	if exact && want&own != 0 && n.ext != nil && n.ext.object != nil {
+	if o := m.object(n); exact && want&own != 0 && o != nil {
 		for _, a := range []Attr{WILDCARD, PROXYSUB} {
-			if v, ok := n.ext.object.own(a); ok {
+			if v, ok := o.own(a); ok {
 				out[a] = v
 			}
 		}
@@ -213,11 +214,11 @@ func (n *Node) resolveSet(want uint32, exact bool) Attrs {
 	if want&route != 0 {
 		open |= 1 << CLUSTER
 	}
-	for ; n != nil && open != 0; n = n.parent {
-		if n.ext == nil || n.ext.object == nil {
+	for ; n != nil && open != 0; n = m.up(n) {
+		o := m.object(n)
+		if o == nil {
 			continue
 		}
-		o := n.ext.object
 		for a := Attr(0); a < NumAttrs; a++ {
 			v, ok := o.own(a)
 			if !ok || open>>a&1 == 0 {
@@ -244,11 +245,11 @@ func (t *Tree) Origin(topic string, a Attr) string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n, _ := t.deepest(topic)
-	for ; n != nil; n = n.parent {
-		if n.ext == nil || n.ext.object == nil {
+	for ; n != nil; n = t.mem.up(n) {
+		o := t.mem.object(n)
+		if o == nil {
 			continue
 		}
-		o := n.ext.object
 		if _, ok := o.own(a); ok {
 			return o.Name
 		}
@@ -265,9 +266,9 @@ func (t *Tree) Objects(dst []string, topic string) []string {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n, _ := t.deepest(topic)
-	for ; n != nil; n = n.parent {
-		if n.ext != nil && n.ext.object != nil {
-			dst = append(dst, n.ext.object.Name)
+	for ; n != nil; n = t.mem.up(n) {
+		if o := t.mem.object(n); o != nil {
+			dst = append(dst, o.Name)
 		}
 	}
 	return dst

@@ -90,16 +90,16 @@ func (t *Tree) setRetained(n *Node, ref RetainedRef, expires time.Time) (old Ret
 }
 
 func (t *Tree) setExpiry(n *Node, expires time.Time) {
-	if n.ext != nil && n.ext.expiry != nil {
-		heap.Remove(&t.expiry, n.ext.expiry.i)
-		n.ext.expiry = nil
+	if e := t.mem.extOf(n); e != nil && e.expiry != nil {
+		heap.Remove(&t.expiry, e.expiry.i)
+		e.expiry = nil
 	}
 	if expires.IsZero() {
-		n.dropExtIfEmpty()
+		t.mem.dropExtIfEmpty(n)
 		return
 	}
 	e := &expiry{node: n, at: expires.UnixNano()}
-	n.needExt().expiry = e
+	t.mem.needExt(n).expiry = e
 	heap.Push(&t.expiry, e)
 	if e.i == 0 {
 		t.signal()
@@ -159,14 +159,18 @@ func (t *Tree) ClearMatching(f *Filter, below RetainedRef, p Page) ([]RetainedRe
 }
 
 // hasRetained leaves out what has expired and only waits to be removed.
-func (n *Node) hasRetained(now int64) bool {
-	return n.retained() && (n.ext == nil || n.ext.expiry == nil || n.ext.expiry.at > now)
+func (m *nodes) hasRetained(n *Node, now int64) bool {
+	if !n.retained() || n.ext == 0 {
+		return n.retained()
+	}
+	e := m.extOf(n)
+	return e.expiry == nil || e.expiry.at > now
 }
 
-func (n *Node) retainedAt(topic string) RetainedAt {
+func (m *nodes) retainedAt(n *Node, topic string) RetainedAt {
 	r := RetainedAt{Topic: topic, Ref: n.ref}
-	if n.ext != nil && n.ext.expiry != nil {
-		r.Expires = time.Unix(0, n.ext.expiry.at)
+	if e := m.extOf(n); e != nil && e.expiry != nil {
+		r.Expires = time.Unix(0, e.expiry.at)
 	}
 	return r
 }
@@ -177,10 +181,10 @@ func (t *Tree) Retained(topic string) (RetainedAt, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	n := t.find(topic)
-	if n == nil || !n.hasRetained(now) {
+	if n == nil || !t.mem.hasRetained(n, now) {
 		return RetainedAt{}, false
 	}
-	return n.retainedAt(topic), true
+	return t.mem.retainedAt(n, topic), true
 }
 
 // HasRetained reports whether a topic has a retained publication.
@@ -215,20 +219,20 @@ func (t *Tree) retainedPage(f *Filter, p Page, blocks bool) ([]RetainedAt, Page)
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	p = t.walk(f, p, func(n *Node, _, _ int) (int, bool) {
-		if !n.hasRetained(now) || (blocks && f.wild && n.blockDepth() > f.lits) {
+		if !t.mem.hasRetained(n, now) || (blocks && f.wild && t.mem.blockDepth(n) > f.lits) {
 			return 0, false
 		}
-		out = append(out, n.retainedAt(n.Topic()))
+		out = append(out, t.mem.retainedAt(n, t.mem.topic(n)))
 		return 1, false
 	})
 	return out, p
 }
 
 // blockDepth is the depth of the nearest object with WILDCARD(BLOCK) at or above a node, 0 without one.
-func (n *Node) blockDepth() int {
-	for ; n.parent != nil; n = n.parent {
-		if n.ext != nil && n.ext.object != nil && n.ext.object.blocks() {
-			return n.depth()
+func (m *nodes) blockDepth(n *Node) int {
+	for ; n.self != 0; n = m.at(n.parent) {
+		if o := m.object(n); o != nil && o.blocks() {
+			return m.depth(n)
 		}
 	}
 	return 0
@@ -241,7 +245,7 @@ func (t *Tree) ExpireRetained(now time.Time, max int) []RetainedAt {
 	var out []RetainedAt
 	for len(out) < min(max, reapChunk) && len(t.expiry) > 0 && t.expiry[0].at <= now.UnixNano() {
 		n := t.expiry[0].node
-		out = append(out, n.retainedAt(n.Topic()))
+		out = append(out, t.mem.retainedAt(n, t.mem.topic(n)))
 		t.dropRetained(n)
 	}
 	return out

@@ -44,17 +44,17 @@ func (t *Tree) Status(f *Filter, ty StatusType, p Page) ([]Row, Page) {
 	now := t.clk.Now().UnixNano()
 	var rows []Row
 	emit := func(n *Node, from, max int) (int, bool) {
-		if ty != StatusTopic && n.ext == nil { // nearly all topics of a big tree
+		if ty != StatusTopic && n.ext == 0 { // nearly all topics of a big tree
 			return 0, false
 		}
-		topic := n.Topic()
+		topic := t.mem.topic(n)
 		switch ty {
 		case StatusSub:
-			return n.subRows(&rows, topic, from, max)
+			return t.mem.extOf(n).subRows(&rows, topic, from, max)
 		case StatusPub:
-			return n.pubRows(&rows, topic, from, max)
+			return t.mem.extOf(n).pubRows(&rows, topic, from, max)
 		}
-		rows = append(rows, n.topicRow(topic, now))
+		rows = append(rows, t.mem.topicRow(n, topic, now))
 		return 1, false
 	}
 	t.mu.RLock()
@@ -63,9 +63,9 @@ func (t *Tree) Status(f *Filter, ty StatusType, p Page) ([]Row, Page) {
 	return rows, p
 }
 
-func (n *Node) topicRow(topic string, now int64) Row {
-	r := Row{Topic: topic, Retained: n.hasRetained(now), Attrs: n.resolveAll(true)}
-	if e := n.ext; e != nil {
+func (m *nodes) topicRow(n *Node, topic string, now int64) Row {
+	r := Row{Topic: topic, Retained: m.hasRetained(n, now), Attrs: m.resolveAll(n, true)}
+	if e := m.extOf(n); e != nil {
 		if e.object != nil {
 			r.Admin = e.object.Name
 		}
@@ -82,8 +82,7 @@ func (n *Node) topicRow(topic string, now int64) Row {
 
 // subRows gives the subscriptions seen at a node: those on its topic string, and those of wildcards that hang here
 // and fit it. from counts places in both lists.
-func (n *Node) subRows(rows *[]Row, topic string, from, max int) (int, bool) {
-	e := n.ext
+func (e *ext) subRows(rows *[]Row, topic string, from, max int) (int, bool) {
 	all := len(e.subs) + len(e.wild)
 	i := from
 	for given := 0; i < all && given < max; i++ {
@@ -100,8 +99,8 @@ func (n *Node) subRows(rows *[]Row, topic string, from, max int) (int, bool) {
 	return i - from, i < all
 }
 
-func (n *Node) pubRows(rows *[]Row, topic string, from, max int) (int, bool) {
-	pubs := n.ext.pubs
+func (e *ext) pubRows(rows *[]Row, topic string, from, max int) (int, bool) {
+	pubs := e.pubs
 	i := from
 	for ; i < len(pubs) && i-from < max; i++ {
 		p := pubs[i]

@@ -48,7 +48,7 @@ type Sub struct {
 	filter *Filter
 	node   *Node  // where it hangs: its topic, or the literal beginning of its filter
 	trie   *wnode // wildcards only
-	pos    int    // in node.ext.subs or wild
+	pos    int    // in its node's ext.subs or wild
 	tpos   int    // in trie.subs or long, or in its list of trie.chars
 	run    uint64 // where trie.chars has it, 0: among those without a run
 	runLen uint8
@@ -112,12 +112,12 @@ func (t *Tree) Subscribe(s *Sub) error {
 	s.filter = f
 	if !f.wild {
 		s.node = t.ensure(f.exact)
-		e := s.node.needExt()
+		e := t.mem.needExt(s.node)
 		s.counts, s.pos = true, len(e.subs)
 		e.subs = append(e.subs, s)
 	} else {
 		s.node = t.ensureLevels(f.lead, f.lits > 0)
-		e := s.node.needExt()
+		e := t.mem.needExt(s.node)
 		s.counts, s.pos = f.matchesLead(), len(e.wild)
 		e.wild = append(e.wild, s)
 		t.wild.add(s)
@@ -138,12 +138,13 @@ func (t *Tree) inGroup(s *Sub, f *Filter) bool {
 		topic, more = f.lead, f.lits > 0
 	}
 	n := t.findLevels(topic, more)
-	if n == nil || n.ext == nil {
+	if n == nil || n.ext == 0 {
 		return false
 	}
-	list := n.ext.subs
+	e := t.mem.extOf(n)
+	list := e.subs
 	if f.wild {
-		list = n.ext.wild
+		list = e.wild
 	}
 	return slices.ContainsFunc(list, func(o *Sub) bool {
 		return o.Group == s.Group && o.Topic == s.Topic && o.Scheme == s.Scheme
@@ -158,14 +159,15 @@ func (t *Tree) Unsubscribe(s *Sub) {
 	if n == nil {
 		return
 	}
+	e := t.mem.extOf(n)
 	if s.filter.wild {
-		n.ext.wild = cutSub(n.ext.wild, s.pos, func(m *Sub, i int) { m.pos = i })
+		e.wild = cutSub(e.wild, s.pos, func(m *Sub, i int) { m.pos = i })
 		t.wild.remove(s)
 	} else {
-		n.ext.subs = cutSub(n.ext.subs, s.pos, func(m *Sub, i int) { m.pos = i })
+		e.subs = cutSub(e.subs, s.pos, func(m *Sub, i int) { m.pos = i })
 	}
 	s.node = nil
-	n.dropExtIfEmpty()
+	t.mem.dropExtIfEmpty(n)
 	t.unuse(n)
 	t.subs--
 	if s.Durable {

@@ -2,7 +2,6 @@ package pubsub
 
 import (
 	"hash/maphash"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -38,8 +37,9 @@ type Tree struct {
 	wake chan struct{}
 
 	mu       invariants.RWMutex
-	root     *Node
-	nodes    int // without the root
+	mem      nodes
+	root     *Node // number 0 of mem
+	nodes    int   // without the root
 	objects  map[string]*Topic
 	idle     idleList
 	wild     subTrie // trie of wildcard subscriptions
@@ -48,16 +48,10 @@ type Tree struct {
 	retained int
 	brief    int // handles of OpenBriefly
 	expiry   expiryHeap
-	intern   [internSlots]string
 
 	gen   atomic.Uint64 // changes with whatever may change a match; only under mu
 	cache [cacheSlots]cacheSlot
 }
-
-const (
-	internSlots  = 4096
-	maxInternLen = 64 // longer levels are rarely shared
-)
 
 // New makes a tree that has only its root.
 func New(o Options) *Tree {
@@ -65,31 +59,16 @@ func New(o Options) *Tree {
 		clk:     o.Clock,
 		seed:    maphash.MakeSeed(),
 		wake:    make(chan struct{}, 1),
-		root:    &Node{uses: 1}, // the root never goes
 		objects: map[string]*Topic{},
 	}
+	t.root = t.mem.make("", 0, nil)
+	t.root.uses = 1 // it never goes
 	t.life.Store(int64(o.Life))
 	t.idle.init()
 	return t
 }
 
 func (t *Tree) hash(level string) uint32 { return uint32(maphash.String(t.seed, level) >> 32) }
-
-// shared returns a copy of a level that does not keep the whole topic string alive, and that is shared with earlier
-// equal ones as far as the intern cache still has them.
-func (t *Tree) shared(level string, h uint32) string {
-	if level == "" {
-		return ""
-	}
-	if len(level) > maxInternLen {
-		return strings.Clone(level)
-	}
-	p := &t.intern[h%internSlots]
-	if *p != level {
-		*p = strings.Clone(level)
-	}
-	return *p
-}
 
 // find returns the node of a topic string, or nil. Called with mu held.
 func (t *Tree) find(topic string) *Node { return t.findLevels(topic, topic != "") }
@@ -100,14 +79,19 @@ func (t *Tree) findLevels(topic string, more bool) *Node {
 	for more {
 		var level string
 		level, topic, more = nextLevel(topic)
-		if n.kids == nil {
-			return nil
-		}
-		if n = n.kids.find(t.hash(level), level); n == nil {
+		if n = t.child(n, level); n == nil {
 			return nil
 		}
 	}
 	return n
+}
+
+// child is the node of a level below n, or nil.
+func (t *Tree) child(n *Node, level string) *Node {
+	if n.kids == 0 {
+		return nil
+	}
+	return t.mem.kidsOf(n).find(&t.mem, t.hash(level), level)
 }
 
 // ensure returns the node of a topic string and makes it and its ancestors if they are missing. A node made is
@@ -122,14 +106,14 @@ func (t *Tree) ensureLevels(topic string, more bool) *Node {
 		level, topic, more = nextLevel(topic)
 		h := t.hash(level)
 		var c *Node
-		if n.kids == nil {
-			n.kids = &kids{}
+		if n.kids == 0 {
+			n.kids = t.mem.kids.add(&kids{})
 		} else {
-			c = n.kids.find(h, level)
+			c = t.mem.kidsOf(n).find(&t.mem, h, level)
 		}
 		if c == nil {
-			c = &Node{name: t.shared(level, h), parent: n, hash: h}
-			n.kids.add(c)
+			c = t.mem.make(level, h, n)
+			t.mem.kidsOf(n).add(&t.mem, c)
 			t.use(n)
 			t.nodes++
 		}
@@ -140,7 +124,7 @@ func (t *Tree) ensureLevels(topic string, more bool) *Node {
 
 // use counts a reason to stay.
 func (t *Tree) use(n *Node) {
-	if n.idle != nil {
+	if n.idle != 0 {
 		t.idle.remove(n)
 	}
 	n.uses++
@@ -162,7 +146,7 @@ func (t *Tree) Pin(topic string, why Use) (*Node, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.ensure(topic)
-	n.needExt().pins[why]++
+	t.mem.needExt(n).pins[why]++
 	t.use(n)
 	return n, nil
 }
@@ -171,11 +155,12 @@ func (t *Tree) Pin(topic string, why Use) (*Node, error) {
 func (t *Tree) Unpin(n *Node, why Use) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if n.ext == nil || n.ext.pins[why] == 0 {
+	e := t.mem.extOf(n)
+	if e == nil || e.pins[why] == 0 {
 		return
 	}
-	n.ext.pins[why]--
-	n.dropExtIfEmpty()
+	e.pins[why]--
+	t.mem.dropExtIfEmpty(n)
 	t.unuse(n)
 }
 
@@ -186,7 +171,7 @@ func (t *Tree) Touch(topic string) error {
 	}
 	t.mu.RLock()
 	n := t.find(topic)
-	used := n != nil && n.idle == nil
+	used := n != nil && n.idle == 0
 	t.mu.RUnlock()
 	if used { // it has no idle clock
 		return nil
@@ -231,7 +216,7 @@ func (t *Tree) DurableCount() int {
 type PubHandle struct {
 	conn  string // connection id, 48 hex digits
 	node  *Node
-	pos   int  // in node.ext.pubs; -1 when closed
+	pos   int  // in its ext.pubs; -1 when closed
 	brief bool // it is in no list
 
 	numPubs atomic.Int64
@@ -246,7 +231,7 @@ func (t *Tree) OpenPublisher(topic, conn string) (*PubHandle, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := t.ensure(topic)
-	e := n.needExt()
+	e := t.mem.needExt(n)
 	p := &PubHandle{conn: conn, node: n, pos: len(e.pubs)}
 	e.pubs = append(e.pubs, p)
 	t.use(n)
@@ -287,13 +272,13 @@ func (t *Tree) ClosePublisher(p *PubHandle) {
 		t.unuse(n)
 		return
 	}
-	e := n.ext
+	e := t.mem.extOf(n)
 	last := len(e.pubs) - 1
 	e.pubs[p.pos] = e.pubs[last]
 	e.pubs[p.pos].pos = p.pos
 	e.pubs[last] = nil
 	e.pubs = e.pubs[:last]
 	p.pos = -1
-	n.dropExtIfEmpty()
+	t.mem.dropExtIfEmpty(n)
 	t.unuse(n)
 }

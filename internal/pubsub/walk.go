@@ -36,6 +36,12 @@ type step struct {
 // Done reports that a walk has reached its end.
 func (p Page) Done() bool { return p.done }
 
+// level is a step of a walk that goes on, while mu is held.
+type level struct {
+	n      *Node
+	byName bool
+}
+
 // walker visits nodes in preorder.
 type walker struct {
 	t      *Tree
@@ -46,7 +52,7 @@ type walker struct {
 	visits int
 	resume []step // way to go on along; nil once it was reached
 	off    int
-	path   []step
+	path   []level
 	out    Page
 	// emit is given a matching node and how many of its rows were given before. It says how many it gave now, at
 	// most max, and whether there are more.
@@ -96,7 +102,11 @@ func (w *walker) run() bool {
 
 // stop notes where to go on.
 func (w *walker) stop(off int) bool {
-	w.out.path, w.out.started, w.out.off = slices.Clone(w.path), true, off
+	w.out.path = make([]step, len(w.path))
+	for i, l := range w.path {
+		w.out.path[i] = step{string(w.t.mem.name(l.n)), l.byName}
+	}
+	w.out.started, w.out.off = true, off
 	return false
 }
 
@@ -142,7 +152,7 @@ func (w *walker) node(n *Node, set states) bool {
 			return false
 		}
 	}
-	if n.kids == nil {
+	if n.kids == 0 {
 		w.lost(depth)
 		return true
 	}
@@ -181,7 +191,7 @@ func (w *walker) named(n *Node, set states) bool {
 		if resuming && name != from {
 			w.lost(depth)
 		}
-		if c := n.kids.find(w.t.hash(name), name); c != nil && !w.down(c, set, true) {
+		if c := w.t.child(n, name); c != nil && !w.down(c, set, true) {
 			return false
 		}
 		w.lost(depth)
@@ -195,13 +205,14 @@ func (w *walker) named(n *Node, set states) bool {
 func (w *walker) all(n *Node, set states) bool {
 	depth := len(w.path)
 	resuming := depth < len(w.resume)
-	byName := n.kids.n <= sortedKids
+	m, list := &w.t.mem, w.t.mem.kidsOf(n)
+	byName := list.n <= sortedKids
 	var from string
 	if resuming {
 		from, byName = w.resume[depth].name, w.resume[depth].byName
 	}
 	visit := func(c *Node) bool {
-		if resuming && c.name != from {
+		if resuming && string(m.name(c)) != from {
 			w.lost(depth)
 		}
 		ok := w.down(c, set, byName)
@@ -213,21 +224,21 @@ func (w *walker) all(n *Node, set states) bool {
 	}
 	if !byName {
 		if resuming {
-			if !n.kids.from(w.t.hash(from), from, visit) {
+			if !list.from(m, w.t.hash(from), from, visit) {
 				return false
 			}
-		} else if !n.kids.each(visit) {
+		} else if !list.each(m, visit) {
 			return false
 		}
 		w.lost(depth)
 		return true
 	}
-	list := n.kids.sorted()
+	sorted := list.sorted(m)
 	if resuming {
-		i, _ := slices.BinarySearchFunc(list, from, func(c *Node, s string) int { return strings.Compare(c.name, s) })
-		list = list[i:]
+		i, _ := slices.BinarySearchFunc(sorted, from, func(c *Node, s string) int { return strings.Compare(string(m.name(c)), s) })
+		sorted = sorted[i:]
 	}
-	for _, c := range list {
+	for _, c := range sorted {
 		if !visit(c) {
 			return false
 		}
@@ -251,19 +262,20 @@ func (w *walker) spell(set states, text string) states {
 
 // down enters a child with the states its level leads to.
 func (w *walker) down(c *Node, set states, byName bool) bool {
+	name := string(w.t.mem.name(c))
 	switch {
 	case w.f.scheme == SchemeTopic:
-		set = w.auto.step(nil, set, c.name)
-	case c.parent.parent == nil: // the first level
-		set = w.spell(set, c.name)
+		set = w.auto.step(nil, set, name)
+	case c.parent == 0: // the first level
+		set = w.spell(set, name)
 	default:
-		set = w.spell(w.glob.step(nil, set, '/'), c.name)
+		set = w.spell(w.glob.step(nil, set, '/'), name)
 	}
 	if len(set.w) == 0 {
 		return true
 	}
 	depth := len(w.path)
-	w.path = append(w.path, step{c.name, byName})
+	w.path = append(w.path, level{c, byName})
 	ok := w.node(c, set)
 	w.path = w.path[:depth]
 	return ok

@@ -113,29 +113,29 @@ func TestOrderOfRows(t *testing.T) {
 func TestKids(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, mask := range []uint32{0, 3, 0xff << 24, ^uint32(0)} {
-		k, in := &kids{}, map[string]*Node{}
+		m, k, in := &nodes{}, &kids{}, map[string]*Node{}
 		for i := range 6000 {
 			name := fmt.Sprint(r.IntN(1500))
 			h := uint32(fnv(name)) & mask
-			n := k.find(h, name)
+			n := k.find(m, h, name)
 			if n != in[name] {
 				t.Fatalf("mask %x: %q is found: %t", mask, name, n != nil)
 			}
 			if grow := i < 3000; n == nil && grow {
-				in[name] = &Node{name: name, hash: h}
-				k.add(in[name])
+				in[name] = m.make(name, h, nil)
+				k.add(m, in[name])
 			} else if n != nil && !grow {
-				k.remove(n)
+				k.remove(m, n)
 				delete(in, name)
 			}
 			if i%500 == 0 {
-				checkKids(t, k, in, h, name)
+				checkKids(t, m, k, in, h, name)
 			}
 		}
 		for _, n := range in {
-			k.remove(n)
+			k.remove(m, n)
 		}
-		if k.len() != 0 || !k.each(func(*Node) bool { return false }) {
+		if k.len() != 0 || !k.each(m, func(*Node) bool { return false }) {
 			t.Fatalf("mask %x: %d children are left", mask, k.len())
 		}
 	}
@@ -149,21 +149,21 @@ func fnv(s string) uint32 {
 	return h
 }
 
-func checkKids(t *testing.T, k *kids, in map[string]*Node, h uint32, name string) {
+func checkKids(t *testing.T, m *nodes, k *kids, in map[string]*Node, h uint32, name string) {
 	t.Helper()
-	if k.len() != len(in) || len(k.sorted()) != len(in) {
+	if k.len() != len(in) || len(k.sorted(m)) != len(in) {
 		t.Fatalf("%d children, want %d", k.len(), len(in))
 	}
 	want := 0
 	for _, n := range in {
-		if n.hash > h || n.hash == h && n.name >= name {
+		if n.hash > h || n.hash == h && string(m.name(n)) >= name {
 			want++
 		}
 	}
 	got := 0
-	k.from(h, name, func(n *Node) bool {
-		if n.hash < h || n.hash == h && n.name < name {
-			t.Fatalf("%q is not behind %q", n.name, name)
+	k.from(m, h, name, func(n *Node) bool {
+		if n.hash < h || n.hash == h && string(m.name(n)) < name {
+			t.Fatalf("%q is not behind %q", m.name(n), name)
 		}
 		got++
 		return true

@@ -16,7 +16,7 @@ func (t *Tree) steps(topic string) (n int) {
 		var level string
 		level, topic, more = nextLevel(topic)
 		h := t.hash(level)
-		k := at.kids
+		k := t.mem.kidsOf(at)
 		for ; k != nil && k.sub != nil; k = k.sub[k.slot(h)] {
 			n++
 		}
@@ -26,10 +26,10 @@ func (t *Tree) steps(topic string) (n int) {
 		guess := int(uint64(h<<k.bits) * uint64(len(k.hashes)) >> 32)
 		i := k.lower(h)
 		n += max(i-guess, guess-i) + 1
-		for ; i < len(k.hashes) && k.hashes[i] == h && k.nodes[i].name != level; i++ {
+		for ; i < len(k.hashes) && k.hashes[i] == h && string(t.mem.name(t.mem.at(k.nodes[i]))) != level; i++ {
 			n++
 		}
-		if at = k.find(h, level); at == nil {
+		if at = k.find(&t.mem, h, level); at == nil {
 			return n
 		}
 	}

@@ -124,6 +124,7 @@ func TestTopicAndSubCommands(t *testing.T) {
 		if r.m.topics.tree.Count() == 6 {
 			break
 		}
+		r.clk.Advance(time.Millisecond) // the loop may set its timer only now
 		time.Sleep(time.Millisecond)
 	}
 	r.want("DISPLAY PUBSUB TYPE(LOCAL)", "QMNAME(QM1) TYPE(LOCAL) STATUS(ACTIVE) SUBCOUNT(0) TPCOUNT(6)")
