@@ -203,7 +203,9 @@ func (c *Conn) XAStart(_ context.Context, x XID, flags int32) XARet {
 	return XAOK
 }
 
-// add makes a new branch. s.mu is held.
+// add makes a new branch. An identifier that is in use answers XAER_DUPID whoever's it is, as XA has it: identifiers are the
+// resource manager's, not a user's, and two units under one would be settled for each other. It is the only answer by which a
+// user can tell that another's branch is there, and only with its identifier. s.mu is held.
 func (s *xaState) add(old *branch, x XID, c *Conn) (*branch, XARet) {
 	switch {
 	case old != nil:

@@ -62,6 +62,10 @@ func TestXAOthers(t *testing.T) {
 	if log := r.log.take(); strings.Count(log, "AMQ8077W") != 8 || !strings.Contains(log, "user ann lacks SYSTEM") {
 		t.Errorf("log %s", log)
 	}
+	// Identifiers are one set for the queue manager: a new branch by one that is in use is refused, whoever's that is.
+	for _, x := range []XID{idle, prepared[0], prepared[3]} {
+		wantXA(t, anns.XAStart(bg, x, TMNoFlags), XADupID)
+	}
 	if list, rc := anns.XARecover(bg, 10, TMStartRScan|TMEndRScan); rc != XAOK || len(list) > 0 {
 		t.Errorf("another user's xa_recover: %v %d", list, rc)
 	}
