@@ -115,6 +115,14 @@ type Subscriber interface {
 	SubRequest(ctx context.Context, hsub, action int32, sro *mqi.SRO) error
 }
 
+// Statuser is a Conn that tells what became of the puts that asked for no answer. Without it MQSTAT answers 2298.
+type Statuser interface {
+	// CountAsync counts such a put that did not come to Put or Put1, by its handle or else by the name in its MQOD.
+	CountAsync(hobj int32, object string, err error)
+	// Stat is MQSTAT.
+	Stat(kind int32) (mqi.STS, error)
+}
+
 // Prompter is a Conn that knows which puts need not wait. The socket's reader then runs them itself.
 type Prompter interface {
 	// Prompt reports whether a put is over at once: it waits for no disk.

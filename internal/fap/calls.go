@@ -3,7 +3,6 @@ package fap
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
@@ -205,6 +204,7 @@ func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	err := c.tooLong("MQPUT", len(b.Data))
 	switch {
 	case err != nil:
+		c.countAsync(options, a.Hobj, "", err)
 	case c.prompt != nil:
 		c.taker = nil
 		err = c.prompt.PutBy(c.ctx, c, a.Hobj, md, pmo, b.Data, now)
@@ -217,7 +217,6 @@ func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	pmo.ResponseRecords = roomFor(room, pmo.ResponseRecords)
 	defer c.runWoken()
 	if options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
-		c.stat.count(err, "", pmo.ResolvedQName, pmo.ResolvedQMgrName)
 		return nil // no answer: the client does not wait for one
 	}
 	md.Version, pmo.Version = mdVersion, pmoVersion
@@ -234,14 +233,15 @@ func (c *conv) runWoken() {
 func (c *conv) put1(m call, b *wire.Put1) error {
 	od, md, pmo := b.OD, b.MD, b.PMO
 	err := c.tooLong("MQPUT1", len(b.Data))
-	if err == nil {
+	if err != nil {
+		c.countAsync(pmo.Options, -1, od.ObjectName, err)
+	} else {
 		err = c.conn.Put1(c.ctx, &od, &md, &pmo, b.Data)
 	}
 	od.ResponseRecords = roomFor(len(b.OD.ResponseRecords), od.ResponseRecords)
 	pmo.ResponseRecords = roomFor(len(b.PMO.ResponseRecords), pmo.ResponseRecords)
 	defer c.runWoken()
 	if b.PMO.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
-		c.stat.count(err, b.OD.ObjectName, pmo.ResolvedQName, pmo.ResolvedQMgrName)
 		return nil
 	}
 	md.Version, pmo.Version = b.MD.Version, b.PMO.Version
@@ -316,42 +316,23 @@ func (c *conv) subRequest(m call, a wire.API, b *wire.SubRq) error {
 	return c.reply(m.h, api(err, a.Hobj), b)
 }
 
-// asyncStat counts the puts that are not answered, for MQSTAT.
-type asyncStat struct{ sts mqi.STS }
-
-func (s *asyncStat) count(err error, object, queue, qmgr string) {
-	cc, rc := mqi.Reason(err)
-	t := &s.sts
-	switch cc {
-	case mqi.CCOK:
-		t.PutSuccessCount++
-		return
-	case mqi.CCWarning:
-		t.PutWarningCount++
-	default:
-		t.PutFailureCount++
+// countAsync notes a put without answer that the channel has refused; the others the connection counts itself.
+func (c *conv) countAsync(options, hobj int32, object string, err error) {
+	if s, ok := c.conn.(Statuser); ok && options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
+		s.CountAsync(hobj, object, err)
 	}
-	if cc <= t.CompCode { // the first of the worst is told
-		return
-	}
-	var e *mqi.Error
-	if object == "" && errors.As(err, &e) {
-		object = e.Object
-	}
-	t.CompCode, t.Reason = cc, rc
-	t.ObjectName, t.ResolvedObject, t.ResolvedQMgrName = object, queue, qmgr
 }
 
 // status serves MQSTAT; asking sets the counts back.
 func (c *conv) status(m call, a wire.API, b *wire.Stat) error {
-	if b.Type != mqi.MQSTAT_TYPE_ASYNC_ERROR {
-		err := mqi.E("MQSTAT", "", mqi.MQRC_STAT_TYPE_ERROR)
-		return c.reply(m.h, api(err, a.Hobj), b)
+	s, ok := c.conn.(Statuser)
+	if !ok {
+		return c.reply(m.h, api(mqi.E("MQSTAT", "", mqi.MQRC_FUNCTION_NOT_SUPPORTED), a.Hobj), b)
 	}
-	v := b.STS.Version
-	b.STS = c.stat.sts
-	b.STS.Version, b.STS.ObjectType = v, mqi.MQOT_Q
-	b.STS.ObjectName = strings.TrimSpace(b.STS.ObjectName)
-	c.stat = asyncStat{}
-	return c.reply(m.h, api(nil, a.Hobj), b)
+	sts, err := s.Stat(b.Type)
+	if err == nil {
+		sts.Version = b.STS.Version
+		b.STS = sts
+	}
+	return c.reply(m.h, api(err, a.Hobj), b)
 }

@@ -37,7 +37,6 @@ type conv struct {
 	prompt   Prompter // conn, if it is one
 	waiter   Waiter   // the same
 	streams  streams
-	stat     asyncStat
 	held1    heldGet
 	waitsNow int  // gets that wait
 	flow     flow // of puts that are not answered

@@ -34,6 +34,37 @@ type STS struct {
 // DefaultSTS returns the initial values of MQSTS, version 1.
 func DefaultSTS() STS { return STS{Version: 1, ObjectType: 1} }
 
+// AsyncPuts counts puts that asked for no answer, for MQSTAT.
+type AsyncPuts struct{ sts STS }
+
+// Count notes how a put ended. When its failure is what MQSTAT will tell, the first of the worst, the result is where the names of
+// its objects go; nil otherwise.
+func (a *AsyncPuts) Count(err error) *STS {
+	cc, rc := Reason(err)
+	t := &a.sts
+	switch cc {
+	case CCOK:
+		t.PutSuccessCount++
+	case CCWarning:
+		t.PutWarningCount++
+	default:
+		t.PutFailureCount++
+	}
+	if cc <= t.CompCode {
+		return nil
+	}
+	*t = STS{CompCode: cc, Reason: rc, PutSuccessCount: t.PutSuccessCount, PutWarningCount: t.PutWarningCount,
+		PutFailureCount: t.PutFailureCount}
+	return t
+}
+
+// Take gives the counts and begins again.
+func (a *AsyncPuts) Take() STS {
+	s := a.sts
+	*a = AsyncPuts{}
+	return s
+}
+
 // BO is the begin options.
 type BO struct {
 	Version int32

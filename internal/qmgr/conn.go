@@ -60,7 +60,7 @@ type Conn struct {
 	last    Handle
 	msgs    map[MsgHandle]*msgHandle // message handles; under verb, as what follows
 	lastMsg MsgHandle
-	async   asyncPuts
+	async   mqi.AsyncPuts
 	acct    *account      // accounting, under statsState.mu
 	matches []*pubsub.Sub // buffer of publish; under verb
 	hex     string        // id as ACTCONN shows it, once asked for; under verb

@@ -31,6 +31,7 @@ func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body
 	defer c.verb.Unlock()
 	h, err := c.handle("MQPUT", n)
 	if err != nil {
+		c.countAsync(mqi.MQOT_Q, "", pmo, err)
 		return err
 	}
 	defer func() {

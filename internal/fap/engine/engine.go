@@ -106,6 +106,11 @@ func (c conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, bo
 	return c.Conn.Put1(ctx, od, md, pmo, body)
 }
 
+// CountAsync implements fap.Statuser.
+func (c conn) CountAsync(hobj int32, object string, err error) {
+	c.Conn.CountRefused(qmgr.Handle(hobj), object, err)
+}
+
 // withoutHandles takes the message handles out of the options until the function that it returns is called.
 func withoutHandles(pmo *mqi.PMO) (back func()) {
 	original, fresh := pmo.OriginalMsgHandle, pmo.NewMsgHandle

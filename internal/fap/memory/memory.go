@@ -119,6 +119,7 @@ type Conn struct {
 	handles  map[int32]*handle
 	last     int32
 	gone     bool
+	async    mqi.AsyncPuts
 }
 
 type handle struct {
@@ -156,6 +157,29 @@ func (c *Conn) Close(_ context.Context, hobj, _ int32) error {
 }
 
 func (c *Conn) Put(_ context.Context, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
+	err := c.put(hobj, md, pmo, body)
+	if pmo.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
+		c.CountAsync(hobj, "", err)
+	}
+	return err
+}
+
+// CountAsync implements fap.Statuser.
+func (c *Conn) CountAsync(_ int32, object string, err error) {
+	if s := c.async.Count(err); s != nil {
+		s.ObjectType, s.ObjectName = mqi.MQOT_Q, object
+	}
+}
+
+// Stat implements fap.Statuser.
+func (c *Conn) Stat(kind int32) (mqi.STS, error) {
+	if kind != mqi.MQSTAT_TYPE_ASYNC_ERROR {
+		return mqi.STS{}, mqi.E("MQSTAT", "", mqi.MQRC_STAT_TYPE_ERROR)
+	}
+	return c.async.Take(), nil
+}
+
+func (c *Conn) put(hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
 	h := c.handles[hobj]
 	switch {
 	case h == nil || h.q == nil:
@@ -188,6 +212,9 @@ func (c *Conn) Put(_ context.Context, hobj int32, md *mqi.MD, pmo *mqi.PMO, body
 func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
 	h, _, err := c.Open(ctx, od, mqi.MQOO_OUTPUT)
 	if err != nil {
+		if pmo.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
+			c.CountAsync(-1, od.ObjectName, err)
+		}
 		return err
 	}
 	defer c.Close(ctx, h, 0)
