@@ -85,7 +85,7 @@ func (x *exec) topicNeeds() ([]need, bool) {
 
 // maySub checks the definition of a subscription by somebody who is no administrator: CTRL over its topic; to have its
 // publications put in another user's name the right to act for others, over the queue manager; and that user must be allowed to
-// put to the queue.
+// put to the queue, with an identity context that the command chooses (PUBACCT, PUBAPPID) to set that too, as by MQSUB.
 func (x *exec) maySub(d, old *Def, topic string) *attr.Reply {
 	if x.id.Admin {
 		return nil
@@ -100,7 +100,8 @@ func (x *exec) maySub(d, old *Def, topic string) *attr.Reply {
 	for _, k := range []string{"DEST", "DESTQMGR", "DESTCLAS"} {
 		same = same && d.Get(k) == old.Get(k)
 	}
-	if same {
+	identity := setsIdentity(d, old, same)
+	if same && !identity {
 		return nil
 	}
 	who := &x.id
@@ -115,16 +116,38 @@ func (x *exec) maySub(d, old *Def, topic string) *attr.Reply {
 		return nil
 	}
 	n, made := x.m.reportNeed(d.Get("DEST"), d.Get("DESTQMGR"), who)
-	switch {
-	case n == nil: // nobody knows yet where that leads
+	if n == nil { // nobody knows yet where that leads
 		n = &need{objType: "RQMNAME", name: d.Get("DESTQMGR"), auth: auth.Put}
-	case made.by(who.User):
-		return nil
 	}
-	if lacks, by := x.m.missing(who, n); lacks != 0 {
-		return x.deniedTo(who.User, n, lacks, by)
+	needs := []need{*n}
+	if identity {
+		needs[0].auth |= auth.SetID
+		needs = append(needs, need{objType: "QMGR", name: selfProfile, auth: auth.SetID})
+	}
+	if made.by(who.User) {
+		needs = needs[1:]
+	}
+	for i := range needs {
+		if lacks, by := x.m.missing(who, &needs[i]); lacks != 0 {
+			return x.deniedTo(who.User, &needs[i], lacks, by)
+		}
 	}
 	return nil
+}
+
+// setsIdentity reports whether a definition chooses the identity context of publications: by values that the subscription has not
+// had, or that an operator gave it and that go along to another queue or user (same: they don't). What MQSUB has given is its
+// application's own.
+func setsIdentity(d, old *Def, same bool) bool {
+	for k, none := range map[string]string{"PUBACCT": "0", "PUBAPPID": " "} {
+		v := d.Get(k)
+		switch {
+		case strings.Trim(v, none) == "":
+		case old == nil, v != old.Get(k), !same && old.Get("SUBTYPE") != "API":
+			return true
+		}
+	}
+	return false
 }
 
 // subUser is whose name a subscription gets its publications in: the one given, the one it has, or who defines it.

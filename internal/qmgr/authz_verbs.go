@@ -261,6 +261,31 @@ func (s *subscribing) maySubscribe(filter string, scheme pubsub.Scheme, a auth.A
 	return c.require("MQSUB", id, need{objType: "QMGR", name: selfProfile, auth: n.auth & auth.SetID}, e)
 }
 
+// mayUseDest checks MQSO_RESUME and MQSO_ALTER of a subscription whose queue somebody chose and whose handle goes back to the
+// application: its publications are put in the application's name from now on, and it gets and browses them. Who gives a handle
+// of his own has shown that he may put there (maySubscribe), and managed queues belong to their subscription.
+func (s *subscribing) mayUseDest(d *Def) error {
+	c := s.c
+	if c.who.Admin || d.Get("DESTCLAS") == "MANAGED" || s.hobj != 0 {
+		return nil
+	}
+	e := c.event(0)
+	e.Qualifier, e.Options, e.ObjectType = mqi.MQRQ_SUB_DEST_NOT_AUTHORIZED, s.sd.Options, mqi.MQOT_Q
+	id, err := c.acting("MQSUB", s.asks(mqi.MQSO_ALTERNATE_USER_AUTHORITY), s.sd.AlternateUserID, e)
+	if err != nil {
+		return err
+	}
+	n, made := c.m.reportNeed(d.Get("DEST"), d.Get("DESTQMGR"), id)
+	if n == nil || made.by(c.who.User) && id.User == c.who.User {
+		return nil // nobody can put there: resumedQueue says so; or it is his own
+	}
+	if o := c.m.lookup(ClassQueue, n.name); n.objType == "QUEUE" && n.name == d.Get("DEST") && o != nil && o.Queue != nil {
+		n.auth |= auth.Get | auth.Browse // resumedQueue opens it
+	}
+	e.QName = d.Get("DEST")
+	return c.require("MQSUB", id, *n, e)
+}
+
 // mayDelete checks MQCLOSE with MQCO_DELETE or MQCO_DELETE_PURGE.
 func (c *Conn) mayDelete(h *handle) error {
 	if c.who.Admin || h.creator || h.queue.obj.made.Load().by(c.who.User) {

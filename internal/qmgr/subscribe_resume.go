@@ -27,6 +27,9 @@ func (s *subscribing) resume(o *Object) (Handle, Handle, error) {
 	if rc := s.checkResume(d); rc != 0 {
 		return 0, 0, s.fail(rc)
 	}
+	if err := s.mayUseDest(d); err != nil {
+		return 0, 0, err
+	}
 	join, rc := s.checkShared(d, ps)
 	switch {
 	case rc != 0:
