@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"context"
 	"errors"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -69,7 +70,7 @@ func (g *getting) read(f *found) (*readMsg, error) {
 		if err != nil {
 			return nil, err
 		}
-		head, err := decodeHead(rec.Head)
+		head, err := g.decode(rec.Head, i)
 		if err != nil {
 			return nil, err
 		}
@@ -90,6 +91,20 @@ func (g *getting) read(f *found) (*readMsg, error) {
 		msg.head.md.MsgFlags &^= segmentFlags
 	}
 	return msg, nil
+}
+
+// decode is decodeHead of the nth part. A place for gets has two heads, in turn: what a message has in common with the one before
+// is not made again.
+func (g *getting) decode(b []byte, n int) (*msgHead, error) {
+	if g.parked == nil || n > 0 {
+		return decodeHead(b)
+	}
+	pair := &g.parked.heads
+	pair[0], pair[1] = pair[1], pair[0]
+	if pair[0] == nil {
+		pair[0] = &msgHead{}
+	}
+	return pair[0], pair[0].decode(b, true, pair[1])
 }
 
 // unlike is the reason why a segment cannot be joined to the first one.
@@ -197,6 +212,9 @@ func (g *getting) take(f *found, msg *readMsg) error {
 	inWork := g.inWork(f.e.flags&fPersistent != 0)
 	reports := g.c.m.deliveryReports(head, msg.body)
 	n := len(parts) + len(reports)
+	if n == 1 && !inWork && f.e.flags&fPersistent == 0 {
+		return g.takeNow(f, head)
+	}
 	u := &uow{}
 	if inWork {
 		if rc := g.c.room(n); rc != 0 {
@@ -239,6 +257,32 @@ func (g *getting) take(f *found, msg *readMsg) error {
 		return nil
 	}
 	return storeReason("MQGET", g.h.name, g.c.m.commit(u))
+}
+
+// takeNow is take of a nonpersistent message outside syncpoint.
+func (g *getting) takeNow(f *found, head *msgHead) error {
+	q, m := g.q, g.c.m
+	now := m.opt.Clock.Now()
+	q.mu.Lock()
+	q.take(f.slot, g.c.num)
+	q.stats.get(now, head.putNanos)
+	fx := q.departed(now)
+	q.mu.Unlock()
+	m.afterGet(q, &fx)
+	var tx store.Tx
+	tx.Remove(q.qid, f.e.seq, false)
+	err := m.opt.Store.Submit(&tx).Wait(context.Background()) // it is over: nothing of it meets the disk
+	m.noteStore(err)
+	if err != nil {
+		u := &uow{}
+		u.get(getRef{q: q, slot: f.slot, seq: f.e.seq})
+		m.giveBack(u)
+		return storeReason("MQGET", g.h.name, err)
+	}
+	q.mu.Lock()
+	q.remove(f.slot)
+	q.mu.Unlock()
+	return nil
 }
 
 // moveOn moves the handle's place in logical order behind the message. It returns a warning when the message was not got in

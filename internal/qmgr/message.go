@@ -30,9 +30,22 @@ const (
 
 var errHead = errors.New("message head is not readable")
 
-func encodeHead(h *msgHead) []byte {
+// headTexts is the number of character fields.
+const headTexts = 9
+
+// texts are the character fields in the order of the encoding.
+func (h *msgHead) texts() [headTexts]*string {
 	md := &h.md
-	b := make([]byte, 0, headFixed+headIDs+96+len(h.props))
+	return [...]*string{&md.Format, &md.ReplyToQ, &md.ReplyToQMgr, &md.UserIdentifier, &md.ApplIdentityData,
+		&md.PutApplName, &md.PutDate, &md.PutTime, &md.ApplOriginData}
+}
+
+func encodeHead(h *msgHead) []byte {
+	return appendHead(make([]byte, 0, headFixed+headIDs+96+len(h.props)), h)
+}
+
+func appendHead(b []byte, h *msgHead) []byte {
+	md := &h.md
 	b = append(b, headVersion, h.deliver)
 	le := binary.LittleEndian
 	b = le.AppendUint32(b, uint32(md.BackoutCount))
@@ -45,10 +58,9 @@ func encodeHead(h *msgHead) []byte {
 	b = append(b, md.MsgID[:]...)
 	b = append(b, md.CorrelID[:]...)
 	b = append(b, md.GroupID[:]...)
-	for _, s := range [...]string{md.Format, md.ReplyToQ, md.ReplyToQMgr, md.UserIdentifier, md.ApplIdentityData,
-		md.PutApplName, md.PutDate, md.PutTime, md.ApplOriginData} {
-		b = append(b, byte(len(s)))
-		b = append(b, s...)
+	for _, s := range h.texts() {
+		b = append(b, byte(len(*s)))
+		b = append(b, *s...)
 	}
 	acct := md.AccountingToken[:]
 	if md.AccountingToken == (mqi.Account{}) {
@@ -62,15 +74,15 @@ func encodeHead(h *msgHead) []byte {
 
 func decodeHead(b []byte) (*msgHead, error) {
 	h := new(msgHead)
-	if err := h.decode(b, true); err != nil {
+	if err := h.decode(b, true, nil); err != nil {
 		return nil, err
 	}
 	return h, nil
 }
 
 // decode reads all of a head. Without texts the names and properties are only checked to be there: loading a queue looks at
-// millions of heads, and at no name in them.
-func (h *msgHead) decode(b []byte, texts bool) error {
+// millions of heads, and at no name in them. Texts that are equal in like, if that is given, are not made again.
+func (h *msgHead) decode(b []byte, texts bool, like *msgHead) error {
 	if len(b) < headFixed+headIDs || b[0] != headVersion {
 		return errHead
 	}
@@ -91,13 +103,20 @@ func (h *msgHead) decode(b []byte, texts bool) error {
 	for _, id := range [...]*mqi.ID{&md.MsgID, &md.CorrelID, &md.GroupID} {
 		p = p[copy(id[:], p):]
 	}
-	for _, s := range [...]*string{&md.Format, &md.ReplyToQ, &md.ReplyToQMgr, &md.UserIdentifier, &md.ApplIdentityData,
-		&md.PutApplName, &md.PutDate, &md.PutTime, &md.ApplOriginData} {
+	var old [headTexts]*string
+	if like != nil {
+		old = like.texts()
+	}
+	for i, s := range h.texts() {
 		f, rest, ok := shortField(p)
 		if !ok {
 			return errHead
 		}
-		if p = rest; texts {
+		switch p = rest; {
+		case !texts:
+		case old[i] != nil && *old[i] == string(f):
+			*s = *old[i]
+		default:
 			*s = string(f)
 		}
 	}

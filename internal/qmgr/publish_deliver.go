@@ -190,10 +190,7 @@ func (m *Manager) renewed(s *pubsub.Sub, cfg *subCfg) *subCfg {
 
 // copyFor is the message as one subscription gets it.
 func (p *publication) copyFor(cfg *subCfg) (*msgHead, []byte) {
-	h := &p.copy
-	if p.by == nil {
-		h = new(msgHead)
-	}
+	h := &p.copy // who keeps a copy's head encodes it
 	*h = *p.head
 	md := &h.md
 	if !cfg.keepCorrel {

@@ -420,7 +420,7 @@ func (m *Manager) enqueueAlone(u *uow, q *Queue, head *msgHead, body []byte, own
 		m.afterRefusal(u, q, &n)
 		return rc
 	}
-	u.put(q, slot, seq, store.Rec{Head: encodeHead(head), Body: body, Persistent: n.pers})
+	u.put(q, slot, seq, store.Rec{Head: u.encode(head), Body: body, Persistent: n.pers})
 	m.afterPut(u, q, &n)
 	return 0
 }

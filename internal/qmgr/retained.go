@@ -3,7 +3,6 @@ package qmgr
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -345,12 +344,14 @@ const retainedVersion = 1
 // maxTopicKey is the longest topic string that is its own key; longer ones are known by their hash.
 const maxTopicKey = 4096
 
-func retainedKey(topic string) []byte {
+func retainedKey(topic string) []byte { return appendRetainedKey(nil, topic) }
+
+func appendRetainedKey(b []byte, topic string) []byte {
 	if len(topic) <= maxTopicKey {
-		return append([]byte{'t'}, topic...)
+		return append(append(b, 't'), topic...)
 	}
 	sum := sha256.Sum256([]byte(topic))
-	return append([]byte{'h'}, sum[:]...)
+	return append(append(b, 'h'), sum[:]...)
 }
 
 func maxKeyRoom(topic string) int { return 1 + min(len(topic), maxTopicKey) }
@@ -377,28 +378,39 @@ func (op *retainedOp) encode() []byte {
 	return append(b, op.body...)
 }
 
-var errRetained = errors.New("entry of a retained publication is damaged")
-
 // decodeRetained reads an entry; head and body share its memory.
 func decodeRetained(k, v []byte) (*retainedOp, error) {
-	if len(k) == 0 || len(v) < 17 || v[0] != retainedVersion {
+	ref, expires, topic, rest, err := cutRetained(v)
+	if len(k) == 0 || err != nil {
 		return nil, errRetained
 	}
-	op := &retainedOp{ref: pubsub.RetainedRef(binary.LittleEndian.Uint64(v[1:])), pers: true,
-		expires: int64(binary.LittleEndian.Uint64(v[9:]))}
-	topic, rest, ok := takeText(v[17:])
-	if !ok {
-		return nil, errRetained
-	}
-	if op.topic = topic; k[0] == 't' {
+	op := &retainedOp{ref: ref, pers: true, expires: expires, topic: topic}
+	if k[0] == 't' {
 		op.topic = string(k[1:])
 	}
+	op.head, op.body, err = cutHead(rest)
+	return op, err
+}
+
+// cutRetained reads the beginning of an entry. topic is "" when the key is the topic.
+func cutRetained(v []byte) (ref pubsub.RetainedRef, expires int64, topic string, rest []byte, err error) {
+	if len(v) < 17 || v[0] != retainedVersion {
+		return 0, 0, "", nil, errRetained
+	}
+	topic, rest, ok := takeText(v[17:])
+	if !ok {
+		return 0, 0, "", nil, errRetained
+	}
+	return pubsub.RetainedRef(binary.LittleEndian.Uint64(v[1:])), int64(binary.LittleEndian.Uint64(v[9:])), topic, rest, nil
+}
+
+// cutHead is the rest of an entry.
+func cutHead(rest []byte) (head, body []byte, err error) {
 	n, w := binary.Uvarint(rest)
 	if w <= 0 || n > uint64(len(rest)-w) {
-		return nil, errRetained
+		return nil, nil, errRetained
 	}
-	op.head, op.body = rest[w:w+int(n)], rest[w+int(n):]
-	return op, nil
+	return rest[w : w+int(n)], rest[w+int(n):], nil
 }
 
 // loadRetained puts the persistent retained publications into the tree, but for those that are over.
@@ -440,36 +452,6 @@ func (m *Manager) loadRetained() error {
 	}
 	_, err = m.opt.Store.Commit(context.Background(), &tx)
 	return err
-}
-
-// retainedMsg reads a topic's retained publication; nil when it has gone since the tree named it. at.Ref is then that of the
-// one that was read, which may be newer.
-func (m *Manager) retainedMsg(at *pubsub.RetainedAt) (*msgHead, []byte, error) {
-	if !inStore(at.Ref) {
-		m.retain.mu.Lock()
-		head, body, ok := m.retain.mem.get(at.Ref)
-		m.retain.mu.Unlock()
-		if !ok {
-			return nil, nil, nil
-		}
-		h, err := decodeHead(head)
-		return h, body, err
-	}
-	k := retainedKey(at.Topic)
-	v, err := m.opt.Store.Get(retainedTable, k)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	op, err := decodeRetained(k, v)
-	if err != nil {
-		return nil, nil, err
-	}
-	at.Ref = op.ref
-	h, err := decodeHead(op.head)
-	return h, op.body, err
 }
 
 // mayRetain says whether a publication can be retained now: the queue that stands for the store of retained

@@ -1,6 +1,12 @@
 package qmgr
 
-import "github.com/qmgrd/qmgrd/internal/pubsub"
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/pubsub"
+)
 
 // Reading many retained publications. Of a new subscription's work this is the larger half, and most of it waits for memory: so it is
 // done beside the search in the topic tree and the puts, a few hundred at a time, and used in the order of the search.
@@ -11,26 +17,105 @@ const (
 	readHere   = 32  // so few are read at once
 )
 
-// retainedRead is a part of a search with what its publications are; of one that has gone the head is nil. With err reading has ended
-// behind the heads there are.
+// retainedRead is a part of a search with what its publications are. With err reading has failed.
 type retainedRead struct {
-	at     []pubsub.RetainedAt
-	heads  []*msgHead
-	bodies [][]byte
-	err    error
-	done   chan struct{} // nil: it has been read
+	at   []pubsub.RetainedAt      // with the numbers of those that were read, which may be newer
+	got  *[readAtOnce]retainedMsg // by place in at
+	err  error
+	done chan struct{} // nil: it has been read
+}
+
+// retainedMsg is a publication that was read; there is false of one that has gone since the tree named it.
+type retainedMsg struct {
+	there bool
+	head  msgHead
+	body  []byte
+}
+
+// readBuffers are used again: a search of a million topics needs those of a few parts only.
+var readBuffers = sync.Pool{New: func() any { return new([readAtOnce]retainedMsg) }}
+
+// over gives the memory back.
+func (r *retainedRead) over() {
+	if r.got != nil {
+		clear(r.got[:len(r.at)])
+		readBuffers.Put(r.got)
+		r.got = nil
+	}
 }
 
 func (r *retainedRead) run(m *Manager) {
-	r.heads, r.bodies = make([]*msgHead, 0, len(r.at)), make([][]byte, 0, len(r.at))
+	r.got = readBuffers.Get().(*[readAtOnce]retainedMsg)
+	size := 0
 	for i := range r.at {
-		head, body, err := m.retainedMsg(&r.at[i])
-		if err != nil {
-			r.err = err
-			return
-		}
-		r.heads, r.bodies = append(r.heads, head), append(r.bodies, body)
+		size += maxKeyRoom(r.at[i].Topic)
 	}
+	keys, places, room := make([][]byte, 0, len(r.at)), make([]int, 0, len(r.at)), make([]byte, 0, size)
+	for i := range r.at {
+		at := &r.at[i]
+		if !inStore(at.Ref) {
+			if r.err = m.readMem(at.Ref, &r.got[i]); r.err != nil {
+				return
+			}
+			continue
+		}
+		from := len(room)
+		room = appendRetainedKey(room, at.Topic)
+		keys, places = append(keys, room[from:]), append(places, i)
+	}
+	if len(keys) == 0 {
+		return
+	}
+	var bodies slabBytes
+	var like *msgHead
+	r.err = m.opt.Store.GetMany(retainedTable, keys, func(k int, v []byte) error {
+		at, msg := &r.at[places[k]], &r.got[places[k]]
+		ref, _, _, rest, err := cutRetained(v)
+		if err != nil {
+			return fmt.Errorf("%q: %w", at.Topic, err)
+		}
+		head, body, err := cutHead(rest)
+		if err == nil {
+			err = msg.head.decode(head, true, like)
+		}
+		if err != nil {
+			return fmt.Errorf("%q: %w", at.Topic, err)
+		}
+		at.Ref, msg.body, msg.there, like = ref, bodies.keep(body), true, &msg.head
+		return nil
+	})
+}
+
+// readMem reads a nonpersistent one.
+func (m *Manager) readMem(ref pubsub.RetainedRef, msg *retainedMsg) error {
+	m.retain.mu.Lock()
+	head, body, ok := m.retain.mem.get(ref)
+	m.retain.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	msg.body, msg.there = body, true
+	return msg.head.decode(head, true, nil)
+}
+
+// slabBytes copies many short texts into few pieces of memory. Each keeps the others of its piece alive, so the pieces are small.
+type slabBytes struct{ room []byte }
+
+const (
+	slabPiece = 4 << 10
+	slabShort = 512 // longer ones have memory of their own
+)
+
+func (s *slabBytes) keep(b []byte) []byte {
+	if len(b) == 0 || len(b) > slabShort {
+		return append([]byte(nil), b...)
+	}
+	if cap(s.room)-len(s.room) < len(b) {
+		s.room = make([]byte, 0, slabPiece)
+	}
+	from := len(s.room)
+	s.room = append(s.room, b...)
+	return s.room[from:len(s.room):len(s.room)]
 }
 
 // retainedReads are those of one search. Whoever uses it calls wait in the end: nothing may be read when the store is closed.
@@ -74,6 +159,8 @@ func (q *retainedReads) next() *retainedRead {
 
 func (q *retainedReads) wait() {
 	for !q.none() {
-		q.next()
+		q.next().over()
 	}
 }
+
+var errRetained = errors.New("entry of a retained publication is damaged")

@@ -74,7 +74,7 @@ func (m *Manager) loadMessages() error {
 			}
 			q = o.Queue
 		}
-		if err := h.decode(l.Head, false); err != nil { // the queue is damaged; the others are served
+		if err := h.decode(l.Head, false, nil); err != nil { // the queue is damaged; the others are served
 			q.damaged = true
 			m.opt.Log.Error().Err(err).Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).Uint64("message", uint64(l.S)).
 				Msg("queue is damaged: a message cannot be read. delete the queue and define it again")

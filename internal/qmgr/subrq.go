@@ -100,14 +100,20 @@ func (m *Manager) sendRetained(u *uow, s *pubsub.Sub, upTo uint64) (n int, rc mq
 
 // putRetained puts copies of publications that have been read on the queue of a subscription.
 func (m *Manager) putRetained(u *uow, s *pubsub.Sub, r *retainedRead, upTo uint64) (n int, rc mqi.RC) {
+	defer r.over()
+	if r.err != nil {
+		m.opt.Log.Error().Err(r.err).Str("sub", s.Name).Msg("retained publications not readable")
+		return 0, mqi.MQRC_RETAINED_MSG_Q_ERROR
+	}
 	cfg := cfgOf(s)
-	for i := range r.heads {
-		at := &r.at[i]
-		if r.heads[i] == nil || uint64(at.Ref)>>1 > upTo {
+	u.grow(len(r.at))
+	pub := &publication{}
+	for i := range r.at {
+		at, msg := &r.at[i], &r.got[i]
+		if !msg.there || uint64(at.Ref)>>1 > upTo {
 			continue
 		}
-		pub := newPublication(m, at.Topic, r.heads[i], r.bodies[i])
-		pub.retained = true
+		*pub = publication{m: m, topic: at.Topic, head: &msg.head, body: msg.body, level: pubsub.MaxSubLevel, retained: true}
 		if !pub.selected(cfg.sel) {
 			continue
 		}
@@ -121,10 +127,6 @@ func (m *Manager) putRetained(u *uow, s *pubsub.Sub, r *retainedRead, upTo uint6
 		}
 		u.sent = append(u.sent, s)
 		n++
-	}
-	if r.err != nil {
-		m.opt.Log.Error().Err(r.err).Str("topic", r.at[len(r.heads)].Topic).Msg("retained publication not readable")
-		return n, mqi.MQRC_RETAINED_MSG_Q_ERROR
 	}
 	return n, 0
 }

@@ -3,6 +3,7 @@ package qmgr
 import (
 	"context"
 	"errors"
+	"slices"
 	"sort"
 	"time"
 
@@ -31,6 +32,11 @@ type uow struct {
 	later   []func() // to be done, in order, when the latches are let go
 
 	fired []*firing // trigger messages that are put when the unit ends
+
+	many  bool      // heads share memory
+	heads slabBytes // what they share
+
+	scratch []byte // of encode
 
 	retained []*retainedOp // retained publications that change with the unit
 	sent     []*pubsub.Sub // subscriptions that get a message by it, for NUMMSGS
@@ -77,6 +83,24 @@ func (u *uow) part() *uow { return &uow{quiet: u.quiet, latched: u.latched} }
 func (u *uow) put(q *Queue, slot uint32, seq store.Seq, r store.Rec) {
 	u.tx.Put(q.qid, seq, r)
 	u.puts = append(u.puts, putRef{q, slot})
+}
+
+// grow makes room for n more puts, of many.
+func (u *uow) grow(n int) {
+	u.many = true
+	u.tx.Grow(n)
+	if cap(u.puts)-len(u.puts) < n {
+		u.puts, u.sent = slices.Grow(u.puts, max(n, cap(u.puts))), slices.Grow(u.sent, max(n, cap(u.sent)))
+	}
+}
+
+// encode is encodeHead; of many heads some lie together.
+func (u *uow) encode(h *msgHead) []byte {
+	if !u.many {
+		return encodeHead(h)
+	}
+	u.scratch = appendHead(u.scratch[:0], h)
+	return u.heads.keep(u.scratch)
 }
 
 func (u *uow) get(g getRef) {

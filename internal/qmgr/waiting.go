@@ -48,6 +48,7 @@ type Waiting struct {
 	ch     chan waitResult
 	direct found // of handOver
 	timer  clock.Timer
+	heads  [2]*msgHead // of the messages it got last
 	in     bool   // it waits, or has been woken and not resumed
 	f      *found // what Finish is to take
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sort"
 
 	"github.com/qmgrd/qmgrd/internal/invariants"
@@ -144,6 +145,22 @@ func (m *memStore) Get(table Table, key []byte) ([]byte, error) {
 		return nil, ErrNotFound
 	}
 	return bytes.Clone(append([]byte{}, v...)), nil
+}
+
+func (m *memStore) GetMany(table Table, keys [][]byte, fn func(i int, v []byte) error) error {
+	for i, k := range keys {
+		v, err := m.Get(table, k)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = fn(i, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *memStore) Range(table Table, from, to []byte, fn func(k, v []byte) error) error {

@@ -167,7 +167,14 @@ func (l *files) read(r ref) ([]byte, error) {
 	if r.n == 0 {
 		return nil, nil
 	}
-	b := make([]byte, r.n)
+	return l.readTo(make([]byte, r.n), r)
+}
+
+// readTo reads a value into a buffer of its size.
+func (l *files) readTo(b []byte, r ref) ([]byte, error) {
+	if r.n == 0 {
+		return nil, nil
+	}
 	name, err := l.readInto(b, r)
 	if err != nil {
 		return nil, err

@@ -94,6 +94,9 @@ type Store interface {
 	Live(fn func(Live) error) error
 	// Get reads one table entry as it is durable or submitted; ErrNotFound when absent.
 	Get(table Table, key []byte) ([]byte, error)
+	// GetMany is Get of many keys of a table: fn is called for each that is there, in any order, with its place in keys. v is
+	// valid during fn only, and fn may not use the store.
+	GetMany(table Table, keys [][]byte, fn func(i int, v []byte) error) error
 	// Range walks from ≤ key < to in key order (nil to = to the end). The slices are valid during fn only.
 	Range(table Table, from, to []byte, fn func(k, v []byte) error) error
 	// Checkpoint makes the log short. A no-op where there is none.

@@ -1,5 +1,7 @@
 package store
 
+import "slices"
+
 // Tx collects the intents of one unit of work. It owns no lock and touches no disk until Submit.
 type Tx struct {
 	ops        []op
@@ -74,6 +76,13 @@ func (t *Tx) Bytes() int { return t.bytes }
 
 // Persistent reports whether the unit needs the disk.
 func (t *Tx) Persistent() bool { return t.persistent }
+
+// Grow makes room for n more intents, and doubles what there is, so that many do not have to be moved again and again.
+func (t *Tx) Grow(n int) {
+	if cap(t.ops)-len(t.ops) < n {
+		t.ops = slices.Grow(t.ops, max(n, cap(t.ops)))
+	}
+}
 
 func (t *Tx) add(o op) {
 	t.ops = append(t.ops, o)

@@ -58,7 +58,16 @@ func newVolatile(limit int64, sp *spill) *volatile {
 
 // stage takes room for every nonpersistent put of t, in order. On error nothing is taken.
 func (v *volatile) stage(t *Tx) ([]stagedPut, error) {
-	var recs []stagedPut
+	n := 0
+	for i := range t.ops {
+		if op := &t.ops[i]; op.kind == opPut && !op.persistent {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	recs := make([]stagedPut, 0, n)
 	for i := range t.ops {
 		op := &t.ops[i]
 		if op.kind != opPut || op.persistent {

@@ -29,6 +29,7 @@ func Run(t *testing.T, o Opener) {
 		{"Messages", false, testMessages},
 		{"Tables", false, testTables},
 		{"RangeMerges", false, testRange},
+		{"GetMany", false, testGetMany},
 		{"RangeMaySubmit", false, testRangeMaySubmit},
 		{"Closed", false, testClosed},
 		{"Pipeline", false, testPipeline},
