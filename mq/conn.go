@@ -114,6 +114,7 @@ func (c *Conn) connectTo(ctx context.Context, addr string) error {
 	if err := c.connect(ctx, &c.opt); err != nil {
 		l.atEnd = func(error) {}
 		l.close(errClosed)
+		l.wait()
 		return err
 	}
 	c.mu.Lock()
@@ -121,6 +122,7 @@ func (c *Conn) connectTo(ctx context.Context, addr string) error {
 	c.mu.Unlock()
 	if c.life.Err() != nil { // closed meanwhile
 		l.close(errClosed)
+		l.wait()
 		return fail("MQCONN", c.opt.QueueManager, ConnectionBroken, errClosed)
 	}
 	return nil
@@ -140,10 +142,12 @@ func (c *Conn) present() *link {
 	return c.now
 }
 
-// finish ends the connection for good.
+// finish ends the connection for good. Its goroutines have ended then.
 func (c *Conn) finish(err error) {
 	c.end(err)
-	c.present().close(err)
+	l := c.present()
+	l.close(err)
+	l.wait()
 }
 
 func dial(ctx context.Context, o *Options, addr string) (net.Conn, error) {
@@ -295,7 +299,8 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 	return err
 }
 
-// Close drops the connection; the queue manager backs out the unit of work. It returns nil, for io.Closer.
+// Close drops the connection; the queue manager backs out the unit of work. It waits until the connection's goroutines have ended,
+// not for verbs in progress, which fail. It returns nil, for io.Closer.
 func (c *Conn) Close() error {
 	c.finish(errClosed)
 	return nil

@@ -59,7 +59,8 @@ type link struct {
 	quiesce   sync.Once
 	ended     chan struct{}
 	once      sync.Once
-	err       error // set before ended is closed
+	err       error          // set before ended is closed
+	running   sync.WaitGroup // its goroutines
 }
 
 func (l *link) init(nc net.Conn) {
@@ -85,7 +86,7 @@ func (l *link) header(t wire.Type, req uint32) wire.Header {
 }
 
 // start begins to watch.
-func (l *link) start() { go l.watch() }
+func (l *link) start() { l.running.Go(l.watch) }
 
 // goodbye ends the conversation and the channel.
 func (l *link) goodbye() error {
@@ -108,6 +109,13 @@ func (l *link) close(err error) {
 		l.in.unfollow()
 		l.atEnd(err)
 	})
+}
+
+// wait returns when the goroutines of a link that has been closed have ended. They never call it.
+func (l *link) wait() {
+	l.out.mu.Lock() // a gather that has not begun a goroutine yet begins none
+	l.out.mu.Unlock()
+	l.running.Wait()
 }
 
 // cause is why the connection has ended.

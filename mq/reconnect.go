@@ -180,6 +180,7 @@ func (c *Conn) reconnect(ctx context.Context, op, object string) error {
 	limit, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
+	c.link.wait() // it has ended
 	for pause := reconnectFirst; ; pause = min(2*pause, reconnectPause) {
 		err := c.attempt(limit)
 		if r.Notify != nil {
@@ -223,6 +224,7 @@ func (c *Conn) attempt(ctx context.Context) error {
 	for _, h := range c.handles {
 		if err := h.reopen(ctx); err != nil {
 			c.link.close(err)
+			c.link.wait()
 			return err
 		}
 	}

@@ -135,8 +135,11 @@ func (l *link) gather() error {
 		return w.flush(l.nc)
 	}
 	if !w.flusher {
+		if !l.alive() { // and maybe waited for
+			return net.ErrClosed
+		}
 		w.flusher = true
-		go l.flushLater()
+		l.running.Go(l.flushLater)
 	} else if w.idle {
 		w.idle = false
 		w.kick <- struct{}{}
