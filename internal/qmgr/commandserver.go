@@ -96,7 +96,7 @@ func (x *exec) resetQStats() *attr.Reply {
 func (q *Queue) resetStats(now, began time.Time) attr.Row {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := &q.watch
+	w := &q.use().watch
 	from := began
 	if w.resetAt != 0 {
 		from = time.Unix(0, w.resetAt)

@@ -21,42 +21,71 @@ type Def struct {
 	Kind   attr.Kind
 	Name   string
 	Schema *attr.Schema
-	own    []ownVal // what differs from the table's defaults, by place
-	extra  string   // what the kind keeps beside its attributes (subExtra)
+	own    ownVals // what differs from the table's defaults
+	extra  string  // what the kind keeps beside its attributes (subExtra)
 }
 
-// ownVal is the value of one attribute: canonical text. A manager has thousands of objects with a dozen of them each, of
-// nearly a hundred attributes.
-type ownVal struct {
-	at   int // in Schema.Attrs
-	text string
+// ownVals are values of attributes, canonical texts, behind each other by place: a byte with the place in Schema.Attrs, the
+// length, the text. A manager has thousands of objects with half a dozen of them each, of nearly a hundred attributes.
+type ownVals string
+
+// longText stands for the length of a text of so many bytes or more; that follows in four bytes.
+const longText = 255
+
+// next cuts the first value off.
+func (o ownVals) next() (at int, text string, rest ownVals) {
+	n, head := int(o[1]), 2
+	if n == longText {
+		n, head = int(o[2])<<24|int(o[3])<<16|int(o[4])<<8|int(o[5]), 6
+	}
+	return int(o[0]), string(o[head : head+n]), o[head+n:]
+}
+
+func appendOwn[T string | []byte](b []byte, at int, text T) []byte {
+	if len(text) < longText {
+		b = append(b, byte(at), byte(len(text)))
+	} else {
+		b = binary.BigEndian.AppendUint32(append(b, byte(at), longText), uint32(len(text)))
+	}
+	return append(b, text...)
 }
 
 // val returns the value of the attribute at a place in Schema.Attrs.
 func (d *Def) val(i int) string {
-	for j := range d.own {
-		if at := d.own[j].at; at == i {
-			return d.own[j].text
-		} else if at > i {
+	for o := d.own; o != ""; {
+		at, text, rest := o.next()
+		if at == i {
+			return text
+		}
+		if at > i {
 			break
 		}
+		o = rest
 	}
 	return d.Schema.Attrs[i].Default
 }
 
 // setVal changes it. Only before the Def is stored in an Object.
 func (d *Def) setVal(i int, text string) {
-	j := 0
-	for j < len(d.own) && d.own[j].at < i {
-		j++
+	if d.val(i) == text {
+		return
 	}
-	there := j < len(d.own) && d.own[j].at == i
-	switch {
-	case there:
-		d.own[j].text = text
-	case text != d.Schema.Attrs[i].Default:
-		d.own = slices.Insert(d.own, j, ownVal{i, text})
+	before, behind := ownVals(""), d.own
+	for o := d.own; o != ""; {
+		at, _, rest := o.next()
+		if at > i {
+			break
+		}
+		if behind = rest; at == i {
+			break
+		}
+		before, o = d.own[:len(d.own)-len(rest)], rest
 	}
+	b := append(make([]byte, 0, len(d.own)+len(text)+6), before...)
+	if text != d.Schema.Attrs[i].Default {
+		b = appendOwn(b, i, text)
+	}
+	d.own = ownVals(append(b, behind...))
 }
 
 // Get returns an attribute's canonical text, "" when the kind has no such attribute.
@@ -79,26 +108,27 @@ func (d *Def) Int(keyword string) int64 {
 // Yes reports whether a flag is set.
 func (d *Def) Yes(keyword string) bool { return d.Get(keyword) == "YES" }
 
-// ownRoom is how many values differ from the table's, as a rule.
-const ownRoom = 8
-
 // newDef makes a definition with the table's defaults.
 func newDef(kind attr.Kind, name string) (*Def, error) {
 	s, ok := attr.SchemaOf(kind)
 	if !ok {
 		return nil, fmt.Errorf("qmgr: no attribute table for %s", kind)
 	}
-	d := &Def{Kind: kind, Name: name, Schema: s, own: make([]ownVal, 0, ownRoom)}
+	d := &Def{Kind: kind, Name: name, Schema: s}
 	d.fix()
 	return d, nil
+}
+
+// shown is the value of the positional attribute: the name of a record is a key whose first part is what is shown.
+func (d *Def) shown() string {
+	name, _, _ := strings.Cut(d.Name, keySep)
+	return name
 }
 
 // fix writes what follows from kind and name: the positional attribute and the type.
 func (d *Def) fix() {
 	if i := d.Schema.NameIndex(); i >= 0 {
-		// The name of a record is a key whose first part is what is shown.
-		shown, _, _ := strings.Cut(d.Name, keySep)
-		d.setVal(i, shown)
+		d.setVal(i, d.shown())
 	}
 	switch {
 	case isQueue(d.Kind):
@@ -113,7 +143,6 @@ func (d *Def) fix() {
 // clone returns a copy that may be changed until it is stored.
 func (d *Def) clone() *Def {
 	c := *d
-	c.own = slices.Clone(d.own)
 	return &c
 }
 
@@ -191,41 +220,43 @@ func (d *Def) encode(id store.QID) []byte {
 	return b
 }
 
-// decoder reads stored definitions. Keywords and values recur in thousands of objects, so it keeps one string of each
-// short one.
-type decoder struct{ seen map[string]string }
+// decoder reads stored definitions, thousands one after the other.
+type decoder struct {
+	vals []storedVal
+	buf  []byte
+}
 
-// Bounds of decoder.seen.
-const (
-	maxShared  = 24
-	mostShared = 4096
-)
+// storedVal is a value as it stands in the stored form.
+type storedVal struct {
+	at   int
+	text []byte
+}
 
-// text is takeText that shares strings.
-func (c *decoder) text(b []byte) (string, []byte, bool) {
+func takeRaw(b []byte) (raw, rest []byte, ok bool) {
 	n, w := binary.Uvarint(b)
 	if w <= 0 || n > uint64(len(b)-w) {
-		return "", nil, false
+		return nil, nil, false
 	}
-	raw, rest := b[w:w+int(n)], b[w+int(n):]
-	if s, ok := c.seen[string(raw)]; ok { // the conversion allocates nothing
-		return s, rest, true
-	}
-	s := string(raw)
-	if len(s) <= maxShared && len(c.seen) < mostShared {
-		if c.seen == nil {
-			c.seen = map[string]string{}
+	return b[w : w+int(n)], b[w+int(n):], true
+}
+
+// own packs the values that were read; of two for one place the later counts.
+func (c *decoder) own() ownVals {
+	slices.SortStableFunc(c.vals, func(x, y storedVal) int { return x.at - y.at })
+	c.buf = c.buf[:0]
+	for i, v := range c.vals {
+		if i+1 == len(c.vals) || c.vals[i+1].at != v.at {
+			c.buf = appendOwn(c.buf, v.at, v.text)
 		}
-		c.seen[s] = s
 	}
-	return s, rest, true
+	return ownVals(c.buf)
 }
 
 func (c *decoder) def(b []byte) (*Def, store.QID, error) {
 	if len(b) == 0 || b[0] != defVersion {
 		return nil, 0, errBadDef
 	}
-	kind, b, ok := c.text(b[1:])
+	rawKind, b, ok := takeRaw(b[1:])
 	if !ok {
 		return nil, 0, errBadDef
 	}
@@ -238,23 +269,30 @@ func (c *decoder) def(b []byte) (*Def, store.QID, error) {
 		return nil, 0, errBadDef
 	}
 	b = b[w:]
-	d, err := newDef(attr.Kind(kind), name)
-	if err != nil {
-		return nil, 0, err
+	schema, ok := attr.SchemaOf(attr.Kind(rawKind))
+	if !ok {
+		return nil, 0, fmt.Errorf("qmgr: no attribute table for %s", rawKind)
+	}
+	d := &Def{Kind: schema.Kind, Name: name, Schema: schema}
+	c.vals = c.vals[:0]
+	if i := schema.NameIndex(); i >= 0 {
+		c.vals = append(c.vals, storedVal{i, []byte(d.shown())})
 	}
 	for len(b) > 0 {
-		var k, v string
-		if k, b, ok = c.text(b); !ok {
+		var k, v []byte
+		if k, b, ok = takeRaw(b); !ok {
 			return nil, 0, errBadDef
 		}
-		if v, b, ok = c.text(b); !ok {
+		if v, b, ok = takeRaw(b); !ok {
 			return nil, 0, errBadDef
 		}
-		if k == extraKey {
-			d.extra = v
-			continue
+		if string(k) == extraKey {
+			d.extra = string(v)
+		} else if i, ok := schema.Index(string(k)); ok {
+			c.vals = append(c.vals, storedVal{i, v})
 		}
-		d.set(k, v)
 	}
+	d.own = c.own()
+	d.fix()
 	return d, store.QID(id), nil
 }

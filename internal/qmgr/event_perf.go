@@ -48,7 +48,7 @@ func (m *Manager) perform(q *Queue, set perfEvent) {
 func (q *Queue) startEvent(now, began time.Time) (e mqi.Event, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := &q.watch
+	w := &q.use().watch
 	if w.busy || q.dead {
 		return e, false
 	}

@@ -131,6 +131,7 @@ func (q *Queue) attach(h *handle) (first bool, rc mqi.RC) {
 	if q.damaged {
 		return false, mqi.MQRC_OBJECT_DAMAGED
 	}
+	q.use()
 	if h.input {
 		if q.excl || h.excl && q.in > 0 {
 			return false, mqi.MQRC_OBJECT_IN_USE

@@ -3,6 +3,8 @@ package qmgr
 import (
 	"flag"
 	"fmt"
+	"os"
+	"reflect"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,6 +17,10 @@ type wholeRun struct{ m *testing.M }
 
 func (w wholeRun) Run() int {
 	code := w.m.Run()
+	if !reflect.ValueOf(*resting).IsZero() {
+		fmt.Fprintln(os.Stderr, "something wrote to what the queues at rest share: Queue.use is missing before it")
+		return 1
+	}
 	if flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.skip").Value.String() != "" || testing.Short() {
 		return code // only some
 	}

@@ -204,6 +204,9 @@ func (m *Manager) loadObjects() error {
 			}
 			m.atHome(d)
 			o := &Object{Class: class, Name: name}
+			if c := classOf(d.Kind); c == class && d.Name == name {
+				o.Class, o.Name = c, d.Name // not the key's text beside
+			}
 			o.def.Store(d)
 			m.insertLocked(o)
 			if id != 0 {

@@ -20,23 +20,29 @@ type Queue struct {
 	cfg atomic.Pointer[queueCfg]
 
 	mu      invariants.Mutex
+	nextSeq store.Seq
+	damaged bool // a message could not be read at start: every verb answers 2101
+	dead    bool // deleted: handles answer 2052
+	*queueRun
+}
+
+// queueRun is what a queue needs once it is in use; the greater part of thousands rests. mu of the Queue guards it, the pointer
+// too.
+type queueRun struct {
 	slab    slab
 	lists   [10]list // by delivery priority
-	nextSeq store.Seq
-	got     int // messages taken by units of work in flight; not in CURDEPTH
-	uncom   int // uncommitted puts and gets
+	got     int      // messages taken by units of work in flight; not in CURDEPTH
+	uncom   int      // uncommitted puts and gets
 	byMsg   *idIndex
 	byCor   *idIndex
 	wait    waiters
 	served  uint64 // counts messages that became visible
-	damaged bool   // a message could not be read at start: every verb answers 2101
 	handles map[*handle]struct{}
 	in, out int
 	excl    bool
 	cursors map[uint32][]*handle
 	coop    map[uint32]coopMark
 	parts   parts
-	dead    bool     // deleted: handles answer 2052
 	late    store.Tx // what dropLate is to take out of the store
 	soonest int64    // earliest expiry of any message, 0 when none expires (Unix milliseconds)
 
@@ -47,6 +53,17 @@ type Queue struct {
 
 	stats queueStats
 	watch queueWatch
+}
+
+// resting is shared by the queues that nobody has used yet: it is empty, and only read.
+var resting = new(queueRun)
+
+// use comes before what changes a queueRun. q.mu is held.
+func (q *Queue) use() *queueRun {
+	if q.queueRun == resting {
+		q.queueRun = new(queueRun)
+	}
+	return q.queueRun
 }
 
 // list is a doubly linked list through the slab. All entries before first are hidden (taken, or not committed), so
@@ -75,7 +92,7 @@ type deadMsg struct {
 const expireBatch = 256
 
 func newQueue(m *Manager, o *Object, qid store.QID) *Queue {
-	q := &Queue{m: m, obj: o, qid: qid, nextSeq: 1}
+	q := &Queue{m: m, obj: o, qid: qid, nextSeq: 1, queueRun: resting}
 	q.cfg.Store(m.cfgs.of(o.Def()))
 	m.ev.noteInitQ(q.cfg.Load())
 	return q
@@ -144,7 +161,7 @@ func (q *Queue) reserve(n *newMsg) (slot uint32, seq store.Seq, rc mqi.RC) {
 
 // link appends an entry to its list and the indexes.
 func (q *Queue) link(e *entry) uint32 {
-	slot := q.slab.alloc()
+	slot := q.use().slab.alloc()
 	l := &q.lists[e.prio]
 	e.prev, e.next = l.tail, 0
 	*q.slab.at(slot) = *e
@@ -347,7 +364,7 @@ func (q *Queue) defChanged(d *Def) {
 	defer q.mu.Unlock()
 	q.cfg.Store(cfg)
 	q.m.ev.noteInitQ(cfg)
-	if cfg.watch.trigger != mqi.MQTT_DEPTH { // else NOTRIGGER may still be on its way, and this another change
+	if q.watch.disarmed && cfg.watch.trigger != mqi.MQTT_DEPTH { // else NOTRIGGER may still be on its way, and this another change
 		q.watch.disarmed = false
 	}
 	if cfg.getInhibited {

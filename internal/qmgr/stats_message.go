@@ -206,7 +206,7 @@ func (c *queueCounts) average(pers int) int64 {
 func (q *Queue) depthRange() (low, high int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := &q.watch
+	w := &q.use().watch
 	d := q.depthLocked()
 	low, high = min(w.statLow, d), max(w.statHigh, d)
 	w.statLow, w.statHigh = d, d

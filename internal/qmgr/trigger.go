@@ -30,6 +30,7 @@ func (m *Manager) trigger(u *uow, q *Queue, now bool) bool {
 		return false
 	}
 	q.mu.Lock()
+	q.use()
 	switch w.trigger {
 	case mqi.MQTT_DEPTH:
 		if q.watch.disarmed {
@@ -61,7 +62,7 @@ func (m *Manager) changeOwn(q *Queue, wait bool, values ...setting) {
 			m.opt.Log.Warn().Err(err).Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).
 				Msg("an attribute could not be changed after an event")
 			q.mu.Lock()
-			q.watch.disarmed = false
+			q.use().watch.disarmed = false
 			q.mu.Unlock()
 		}
 	}

@@ -158,7 +158,7 @@ func (q *Queue) putTriggers(w *watchCfg, fx *outcome) {
 func (q *Queue) triggerDue() bool {
 	cfg := q.cfg.Load()
 	w := &cfg.watch
-	if q.in > 0 || q.dead || cfg.getInhibited || q.watch.disarmed {
+	if q.queueRun == resting || q.in > 0 || q.dead || cfg.getInhibited || q.watch.disarmed {
 		return false
 	}
 	all, committed := q.triggering(w.minPrio)
