@@ -16,18 +16,22 @@ import (
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
-// Options of Connect. Addr and Channel are required.
+// Options of Connect. Addr and Channel are required, or CCDT.
 type Options struct {
 	Addr         string // host:port of the listener; several with commas between them are tried in turn
 	Channel      string // a server-connection channel
 	QueueManager string // blank, or *anything: whatever the channel reaches
+
+	// CCDT has the addresses and channels instead of Addr and Channel: those for QueueManager are tried in turn.
+	CCDT *CCDT
 
 	// User and Password are checked by the queue manager if it asks for them. Without TLS the password crosses the network
 	// readable. A blank User is that of the process, which proves nothing.
 	User     string
 	Password string
 
-	// TLS makes the connection one of TLS. ServerName defaults to the host of Addr.
+	// TLS makes the connection one of TLS. ServerName defaults to the host of Addr. With CCDT it is for definitions that have a
+	// cipher specification.
 	TLS *tls.Config
 
 	ApplName     string        // shown by DISPLAY CONN and in messages; blank: the program's name
@@ -81,19 +85,33 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	return c, nil
 }
 
-// establish connects to the first address that answers as a queue manager does.
+// establish connects to the first address that answers as a queue manager does. A definition whose channel cannot be started
+// leaves it to the next one.
 func (c *Conn) establish(ctx context.Context) error {
-	var err error
-	for addr := range strings.SplitSeq(c.opt.Addr, ",") {
-		if err = c.connectTo(ctx, strings.TrimSpace(addr)); err == nil || ctx.Err() != nil || !passing(err) {
+	all, err := c.opt.candidates()
+	for i := range all {
+		if err = c.connectBy(ctx, &all[i]); err == nil || ctx.Err() != nil || !passing(err) && !notStarted(err) {
 			return err
 		}
 	}
 	return err
 }
 
-func (c *Conn) connectTo(ctx context.Context, addr string) error {
-	nc, err := dial(ctx, &c.opt, addr)
+func (c *Conn) connectBy(ctx context.Context, by *candidate) error {
+	err := by.bad
+	if err != nil {
+		return err
+	}
+	for addr := range strings.SplitSeq(by.Addr, ",") {
+		if err = c.connectTo(ctx, &by.Options, strings.TrimSpace(addr)); err == nil || ctx.Err() != nil || !passing(err) {
+			break
+		}
+	}
+	return err
+}
+
+func (c *Conn) connectTo(ctx context.Context, o *Options, addr string) error {
+	nc, err := dial(ctx, o, addr)
 	if err != nil {
 		return err
 	}
@@ -101,17 +119,17 @@ func (c *Conn) connectTo(ctx context.Context, addr string) error {
 	l.init(nc)
 	l.atEnd = c.linkEnded
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
-	err = l.handshake(&c.opt)
+	err = l.handshake(o)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
 		nc.Close()
-		return l.explain("MQCONN", c.opt.QueueManager, ctx, err)
+		return l.explain("MQCONN", o.QueueManager, ctx, err)
 	}
 	c.link = l
 	l.start()
-	if err := c.connect(ctx, &c.opt); err != nil {
+	if err := c.connect(ctx, o); err != nil {
 		l.atEnd = func(error) {}
 		l.close(errClosed)
 		l.wait()
@@ -123,7 +141,7 @@ func (c *Conn) connectTo(ctx context.Context, addr string) error {
 	if c.life.Err() != nil { // closed meanwhile
 		l.close(errClosed)
 		l.wait()
-		return fail("MQCONN", c.opt.QueueManager, ConnectionBroken, errClosed)
+		return fail("MQCONN", o.QueueManager, ConnectionBroken, errClosed)
 	}
 	return nil
 }

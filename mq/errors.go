@@ -36,9 +36,11 @@ const (
 	UnknownChannel      Reason = mqi.MQRC_UNKNOWN_CHANNEL_NAME     // 2540
 	ChannelNotAvailable Reason = mqi.MQRC_CHANNEL_NOT_AVAILABLE    // 2537
 	SSLInitialization   Reason = mqi.MQRC_SSL_INITIALIZATION_ERROR // 2393
+	KeyRepositoryError  Reason = mqi.MQRC_KEY_REPOSITORY_ERROR     // 2381
 	BackedOut           Reason = mqi.MQRC_BACKED_OUT               // 2003
 	CallInterrupted     Reason = mqi.MQRC_CALL_INTERRUPTED         // 2549
 	ReconnectFailed     Reason = mqi.MQRC_RECONNECT_FAILED         // 2548
+	unsupportedCipher   Reason = mqi.MQRC_UNSUPPORTED_CIPHER_SUITE // 2400
 	optionsError        Reason = mqi.MQRC_OPTIONS_ERROR
 	unexpected          Reason = mqi.MQRC_UNEXPECTED_ERROR
 )

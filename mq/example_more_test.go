@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"net"
 	"time"
 
 	"github.com/qmgrd/qmgrd/mq"
@@ -41,6 +42,28 @@ func ExampleQueue_Inquire() {
 	// Output:
 	// 1 of 5000
 	// true
+}
+
+// Where queue managers are may stand in a channel definition table.
+func ExampleParseCCDT() {
+	addr, stop := exampleServer("DEFINE QLOCAL(ORDERS)")
+	defer stop()
+	host, port, _ := net.SplitHostPort(addr)
+	table, err := mq.ParseCCDT([]byte(`{"channel": [{
+		"name": "DEV.APP.SVRCONN", "type": "clientConnection",
+		"clientConnection": {"queueManager": "SHOP", "connection": [{"host": "` + host + `", "port": ` + port + `}]}
+	}]}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	c, err := mq.Connect(ctx, mq.Options{CCDT: table, QueueManager: "*SHOP"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer c.Disconnect(ctx)
+	fmt.Println(c.QueueManager())
+	// Output: QM1
 }
 
 // Properties travel beside the body, and selectors look at them.

@@ -116,6 +116,18 @@ func passing(err error) bool {
 	return false
 }
 
+// notStarted reports errors of the channel and its definition: another definition may not meet them.
+func notStarted(err error) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		switch e.Reason {
+		case UnknownChannel, ChannelConfigError, SSLInitialization, KeyRepositoryError, unsupportedCipher:
+			return true
+		}
+	}
+	return false
+}
+
 const subscriptionInUse Reason = mqi.MQRC_SUBSCRIPTION_IN_USE
 
 // isLost reports the reasons after which a connection is made again. ending is true while the old one still stands.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"strings"
 	"time"
@@ -20,10 +19,6 @@ import (
 )
 
 const (
-	// serverVariable says where a client connects: CHANNEL/TCP/host(port), or more of them with commas between.
-	serverVariable = "MQSERVER"
-	serverPort     = "1414"
-
 	commandQueue = "SYSTEM.ADMIN.COMMAND.QUEUE"
 	replyModel   = "SYSTEM.MQSC.REPLY.QUEUE"
 	replyName    = "RUNMQSC.*"
@@ -33,49 +28,10 @@ const (
 	expiryMore = time.Second
 )
 
-// server is what MQSERVER names.
-type server struct {
-	channel string
-	addrs   []string
-}
-
-// parseServer reads MQSERVER.
-func parseServer(v string) (server, error) {
-	bad := func(why string) (server, error) {
-		return server{}, fmt.Errorf("%s=%s: %s; it has the form CHANNEL/TCP/host(port)", serverVariable, v, why)
-	}
-	if strings.TrimSpace(v) == "" {
-		return server{}, errors.New("-c connects where " + serverVariable + " says, which is not set: " + serverVariable +
-			"='CHANNEL/TCP/host(port)'. Channel definition tables are not read")
-	}
-	p := strings.SplitN(strings.TrimSpace(v), "/", 3)
-	switch {
-	case len(p) != 3 || p[0] == "" || p[2] == "":
-		return bad("a part is missing")
-	case !strings.EqualFold(p[1], "TCP"):
-		return bad(p[1] + " is no transport that is served")
-	case len(p[0]) > mqi.MQ_CHANNEL_NAME_LENGTH:
-		return bad("the channel's name is too long")
-	}
-	s := server{channel: p[0]}
-	for _, c := range strings.Split(p[2], ",") {
-		host, port, has := strings.Cut(strings.TrimSpace(c), "(")
-		if !has {
-			port = serverPort + ")"
-		}
-		port, closed := strings.CutSuffix(port, ")")
-		if host == "" || !closed || port == "" {
-			return bad(c + " is no host(port)")
-		}
-		s.addrs = append(s.addrs, net.JoinHostPort(strings.Trim(host, "[]"), strings.TrimSpace(port)))
-	}
-	return s, nil
-}
-
 // clientDoor sends scripts over a client connection.
 type clientDoor struct {
-	server         server
-	qmgr           string // as asked for; blank: whatever the channel reaches
+	places         []mq.Options // to try in turn
+	qmgr           string       // as asked for; blank: whatever the channel reaches
 	user, password string
 
 	conn    *mq.Conn
@@ -87,9 +43,9 @@ func (d *clientDoor) login(user, password string) { d.user, d.password = user, p
 // probe connects, to the first address that answers.
 func (d *clientDoor) probe(ctx context.Context) error {
 	var err error
-	for _, addr := range d.server.addrs {
-		d.conn, err = mq.Connect(ctx, mq.Options{Addr: addr, Channel: d.server.channel, QueueManager: d.qmgr, User: d.user,
-			Password: d.password, ApplName: "runmqsc"})
+	for _, o := range d.places {
+		o.QueueManager, o.User, o.Password, o.ApplName = d.qmgr, d.user, d.password, "runmqsc"
+		d.conn, err = mq.Connect(ctx, o)
 		if err == nil {
 			break
 		}
@@ -128,6 +84,8 @@ func clientRefusal(err error) error {
 		r.id = "AMQ8156E"
 	case errors.Is(err, mq.ConnectionBroken):
 		r.id = "AMQ8145E"
+	case errors.Is(err, mq.KeyRepositoryError):
+		r.text += "; " + keysVariable + " names a PKCS#12 or PEM file with them"
 	}
 	return r
 }
@@ -210,11 +168,11 @@ func (p *sent) Wait(ctx context.Context) *attr.Reply {
 
 // openClient makes the door of -c.
 func (s *session) openClient() error {
-	srv, err := parseServer(os.Getenv(serverVariable))
+	places, err := clientPlaces(os.Getenv)
 	if err != nil {
 		return err
 	}
 	s.qmgr = s.f.qmgr
-	s.door = &clientDoor{server: srv, qmgr: s.f.qmgr}
+	s.door = &clientDoor{places: places, qmgr: s.f.qmgr}
 	return nil
 }

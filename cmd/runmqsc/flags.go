@@ -34,8 +34,9 @@ const usage = `Usage: runmqsc [-e] [-v] [-c] [-w seconds] [-u user] [-f file] [-
                [--data dir] [queue manager]
   -e          do not copy the commands into the report
   -v          check the commands, run nothing; needs no queue manager
-  -c          connect as a client, where MQSERVER says: CHANNEL/TCP/host(port). The command
-              server of the queue manager executes the commands
+  -c          connect as a client, where MQSERVER says: CHANNEL/TCP/host(port), or else the
+              channel definition table in JSON that MQCCDTURL names (file:///...), with TLS by
+              MQSSLKEYR. The command server of the queue manager executes the commands
   -w seconds  give up when no reply comes for so long
   -u user     user id; the password is asked for, or is the first line of the input.
               Both are checked as CHCKLOCL of the CONNAUTH object says
