@@ -6,10 +6,12 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
-// START and STOP of server-connection channels. A channel that is stopped starts no instance until it is started; that is
-// kept in memory, so a queue manager that starts anew has none stopped.
+// START and STOP of server-connection channels. A channel that is stopped starts no instance until it is started. As in the
+// vendor's product (from 8.0 on) that is remembered when the queue manager ends, however it does: it is a record of its own in the
+// store, since it is the channel's status and no part of its definition. It goes with the channel.
 
 // ClientHost runs the instances of server-connection channels; daemon implements it. Its methods wait for nobody.
 type ClientHost interface {
@@ -59,21 +61,68 @@ func (x *exec) serverConn() (*Object, *attr.Reply) {
 	return o, nil
 }
 
+// stoppedPrefix begins the key of the record of a stopped channel, which is followed by its name.
+const stoppedPrefix = "stopped\x00"
+
+// stoppedRecord is its value: a version.
+var stoppedRecord = []byte{1}
+
+// loadStopped reads which channels were stopped.
+func (m *Manager) loadStopped() error {
+	return m.opt.Store.Range(store.TableChannels, []byte(stoppedPrefix), nil, func(k, _ []byte) error {
+		name, ours := strings.CutPrefix(string(k), stoppedPrefix)
+		if o := m.lookup(ClassChannel, name); ours && o != nil {
+			o.stopped.Store(true)
+		}
+		return nil
+	})
+}
+
+// latchedConn is serverConn, and keeps other commands away from the channel until this one is complete.
+func (x *exec) latchedConn() (*Object, *attr.Reply) {
+	o, r := x.serverConn()
+	if r != nil {
+		return nil, r
+	}
+	objs, err := x.m.latch(x.ctx, x.p, key{ClassChannel, o.Name})
+	switch {
+	case err != nil:
+		return nil, interrupted(err)
+	case objs[0].Def() == nil: // deleted meanwhile
+		return nil, notFoundOf(ClassChannel, x.c.Name)
+	}
+	return objs[0], nil
+}
+
+// remember hands the new state of a channel to the store. It holds from now on, and no more if the store refuses it.
+func (x *exec) remember(o *Object, stopped bool) *attr.Reply {
+	u := &unit{ok: x.success(o.Name)}
+	if stopped {
+		u.tx.Set(store.TableChannels, []byte(stoppedPrefix+o.Name), stoppedRecord)
+	} else {
+		u.tx.Unset(store.TableChannels, []byte(stoppedPrefix+o.Name))
+	}
+	u.onUndo(func() { o.stopped.Store(!stopped) })
+	return x.submit(u)
+}
+
 // startChannel runs START CHANNEL: a stopped channel takes clients again. One that takes them already is no error, since
 // its instances are started by clients.
 func (x *exec) startChannel() *attr.Reply {
-	o, r := x.serverConn()
+	o, r := x.latchedConn()
 	if r != nil {
 		return r
 	}
-	o.stopped.Store(false)
+	if o.stopped.Swap(false) {
+		return x.remember(o, false)
+	}
 	return x.success(o.Name)
 }
 
 // stopChannel runs STOP CHANNEL. Without CONNAME and QMNAME the channel is stopped as a whole, unless STATUS(INACTIVE) lets
 // clients come again.
 func (x *exec) stopChannel() *attr.Reply {
-	o, r := x.serverConn()
+	o, r := x.latchedConn()
 	if r != nil {
 		return r
 	}
@@ -84,9 +133,9 @@ func (x *exec) stopChannel() *attr.Reply {
 	if some && status == "STOPPED" {
 		return conflict(mqi.MQRCCF_PARM_CONFLICT, o.Name, "CONNAME and QMNAME end some instances, so STATUS can only be INACTIVE")
 	}
-	changed := false
+	changed, stopped := false, status != "INACTIVE"
 	if !some {
-		changed = o.stopped.Swap(status != "INACTIVE") != (status != "INACTIVE")
+		changed = o.stopped.Swap(stopped) != stopped
 	}
 	mode, _ := x.c.Get("MODE")
 	n := 0
@@ -96,7 +145,10 @@ func (x *exec) stopChannel() *attr.Reply {
 			return i.Channel == o.Name && (blank(conn) || sameHost(conn, i.ConnName)) && blank(qmgr)
 		})
 	}
-	if !changed && n == 0 && !x.yes("IGNSTATE") {
+	switch {
+	case changed:
+		return x.remember(o, stopped)
+	case n == 0 && !x.yes("IGNSTATE"):
 		return failed(mqi.MQRCCF_CHANNEL_NOT_ACTIVE, msgChannelIdle, o.Name)
 	}
 	return x.success(o.Name)

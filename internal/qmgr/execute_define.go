@@ -404,6 +404,9 @@ func (m *Manager) dropObject(u *unit, o *Object) {
 		u.tx.DropQueue(o.qid())
 		u.tx.Set(store.TableMeta, []byte(metaNextQID), putBE32(m.nextQID.Load()))
 	}
+	if o.stopped.Load() {
+		u.tx.Unset(store.TableChannels, []byte(stoppedPrefix+o.Name))
+	}
 	d := o.Def()
 	u.changes = append(u.changes, change{o, d, nil})
 	u.onSwap(func() { m.forget(o, d) })

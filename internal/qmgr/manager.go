@@ -221,7 +221,7 @@ func (m *Manager) loadObjects() error {
 		}
 	}
 	m.nextQID.Store(max(top, 1))
-	return nil
+	return m.loadStopped()
 }
 
 // Start opens the doors that objects name: listeners and services with CONTROL(QMGR) or CONTROL(STARTONLY). One that

@@ -93,7 +93,7 @@ type Object struct {
 	// run is what a listener or service does now; nil until it was first started.
 	run atomic.Pointer[running]
 
-	stopped atomic.Bool // of a server-connection channel: STOP CHANNEL, until START CHANNEL
+	stopped atomic.Bool // of a server-connection channel: STOP CHANNEL, until START CHANNEL, over restarts
 }
 
 // Def returns the definition in force; nil while the DEFINE of a new object is not durable.
