@@ -34,7 +34,7 @@ func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Iden
 	c.early.asks(r.Peer.Addr, c.clk.Now())
 	id, err := c.qm.AdmitClient(ctx, a)
 	if err == nil {
-		c.early.leave(r.Peer.Addr)
+		c.early.connected(r.Peer.Addr)
 		c.mu.Lock()
 		if w := c.who[r.Instance]; w != nil {
 			w.user, w.appl = id.User, r.ApplName

@@ -112,3 +112,56 @@ func TestEarly(t *testing.T) {
 		t.Errorf("left: %d, %d hosts", e.all.Len(), len(e.by))
 	}
 }
+
+// TestEarlyCrowd: peers that come and go, always younger than their time, lock no client of their address out; a rush of clients
+// makes nobody lose his place.
+func TestEarlyCrowd(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	port := 0
+	come := func(e *early) (p *silent, drop net.Conn) {
+		port++
+		p = &silent{addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: port}}
+		drop, _ = e.enter(p, now)
+		return p, drop
+	}
+	var crowd early
+	var held []*silent
+	for range maxEarlyAddr {
+		p, _ := come(&crowd)
+		held = append(held, p)
+	}
+	for i := range 500 { // renewed one by one, each well before its time is over
+		now = now.Add(earlyGrace / maxEarlyAddr)
+		crowd.leave(held[i].addr)
+		p, _ := come(&crowd)
+		held = append(held, p)
+	}
+	client, drop := come(&crowd)
+	if drop != net.Conn(held[500]) {
+		t.Fatalf("for a client among a crowd %v makes room, want the oldest", drop)
+	}
+	for range 300 { // more of them come before it has connected
+		if _, drop := come(&crowd); drop == nil || drop == net.Conn(client) {
+			t.Fatalf("%v makes room", drop)
+		}
+	}
+	crowd.connected(client.addr)
+
+	var rush early
+	var way []*silent
+	for range maxEarlyAddr {
+		p, _ := come(&rush)
+		way = append(way, p)
+	}
+	for i := range 900 {
+		if p, drop := come(&rush); drop != net.Conn(p) {
+			t.Fatalf("in a rush %v loses its place", drop)
+		}
+		rush.connected(way[i].addr)
+		p, drop := come(&rush)
+		if drop != nil {
+			t.Fatalf("%v has to go though there is room", drop)
+		}
+		way = append(way, p)
+	}
+}

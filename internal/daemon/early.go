@@ -16,17 +16,46 @@ const (
 	maxEarlyAddr = 1000
 	// earlyGrace is how long a peer may take without having to make room.
 	earlyGrace = 5 * time.Second
+	// maxTally is how many of the latest are remembered by how they ended, about; crowdMargin more that have not connected than
+	// have are a crowd.
+	maxTally    = 1000
+	crowdMargin = 32
 )
 
 // early holds the peers that have not connected yet. When there are enough of them the oldest makes room for the newcomer, if it
 // has had its time: clients connect within moments, so peers that do not mean to connect lock nobody out, and in a rush those
-// that are on their way get through. The zero value is ready.
+// that are on their way get through. Where most of the latest have not connected it is no rush but a crowd, and the oldest makes room
+// at once: whoever comes and goes to be always young locks nobody out either. The zero value is ready.
 type early struct {
 	mu   invariants.Mutex
 	open map[string]*earlyPeer // by remote address
 	all  list.List             // of *earlyPeer, the oldest first
-	by   map[string]*list.List // the same of one host
+	by   map[string]*earlyHost // the same of one host
+	ends tally
 }
+
+// earlyHost has the peers of one host, as long as it has any.
+type earlyHost struct {
+	list.List
+	ends tally
+}
+
+// tally is how the latest peers ended.
+type tally struct{ connected, gone int }
+
+func (t *tally) note(connected bool) {
+	if connected {
+		t.connected++
+	} else {
+		t.gone++
+	}
+	if t.connected+t.gone > maxTally {
+		t.connected /= 2
+		t.gone /= 2
+	}
+}
+
+func (t *tally) crowd() bool { return t.gone > t.connected+crowdMargin }
 
 // earlyPeer is one of them.
 type earlyPeer struct {
@@ -43,30 +72,31 @@ func (e *early) enter(nc net.Conn, now time.Time) (drop net.Conn, why error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.open == nil {
-		e.open, e.by = map[string]*earlyPeer{}, map[string]*list.List{}
+		e.open, e.by = map[string]*earlyPeer{}, map[string]*earlyHost{}
 	}
 	if old := e.open[addr]; old != nil { // its end has not been seen yet
-		e.remove(addr, old)
+		e.remove(addr, old, false)
 	}
 	var oldest *earlyPeer
+	crowd := false
 	switch of := e.by[p.host]; {
 	case of != nil && of.Len() >= maxEarlyAddr:
-		oldest = of.Front().Value.(*earlyPeer)
+		oldest, crowd = of.Front().Value.(*earlyPeer), of.ends.crowd()
 		why = fmt.Errorf("%d peers of %s have not connected yet, which is the maximum", maxEarlyAddr, p.host)
 	case len(e.open) >= maxEarly:
-		oldest = e.all.Front().Value.(*earlyPeer)
+		oldest, crowd = e.all.Front().Value.(*earlyPeer), e.ends.crowd()
 		why = fmt.Errorf("%d peers have not connected yet, which is the maximum", maxEarly)
 	}
 	if oldest != nil {
-		if now.Sub(oldest.since) < earlyGrace {
+		if !crowd && now.Sub(oldest.since) < earlyGrace {
 			return nc, why
 		}
 		drop = oldest.nc
-		e.remove(drop.RemoteAddr().String(), oldest)
+		e.remove(drop.RemoteAddr().String(), oldest, false)
 	}
 	of := e.by[p.host]
 	if of == nil {
-		of = list.New()
+		of = &earlyHost{}
 		e.by[p.host] = of
 	}
 	e.open[addr] = p
@@ -85,21 +115,28 @@ func (e *early) asks(a net.Addr, now time.Time) {
 	}
 }
 
-// leave forgets a peer: it has connected, or is gone. It may be called again.
-func (e *early) leave(a net.Addr) {
+// connected forgets a peer because it has connected.
+func (e *early) connected(a net.Addr) { e.end(a, true) }
+
+// leave forgets a peer that is gone. It may be called again, and of one that has connected.
+func (e *early) leave(a net.Addr) { e.end(a, false) }
+
+func (e *early) end(a net.Addr, connected bool) {
 	addr := a.String()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if p := e.open[addr]; p != nil {
-		e.remove(addr, p)
+		e.remove(addr, p, connected)
 	}
 }
 
 // remove takes a peer out. mu is held.
-func (e *early) remove(addr string, p *earlyPeer) {
+func (e *early) remove(addr string, p *earlyPeer, connected bool) {
 	delete(e.open, addr)
 	e.all.Remove(p.inAll)
+	e.ends.note(connected)
 	of := e.by[p.host]
+	of.ends.note(connected)
 	if of.Remove(p.inH); of.Len() == 0 {
 		delete(e.by, p.host)
 	}
