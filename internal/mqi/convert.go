@@ -17,6 +17,7 @@ func (h *RFH) follows() (*string, *int32, *int32)  { return &h.Format, &h.Encodi
 func (h *RFH2) follows() (*string, *int32, *int32) { return &h.Format, &h.Encoding, &h.CodedCharSetID }
 func (h *MDE) follows() (*string, *int32, *int32)  { return &h.Format, &h.Encoding, &h.CodedCharSetID }
 func (h *WIH) follows() (*string, *int32, *int32)  { return &h.Format, &h.Encoding, &h.CodedCharSetID }
+func (h *DH) follows() (*string, *int32, *int32)   { return &h.Format, &h.Encoding, &h.CodedCharSetID }
 func (h *EPH) follows() (*string, *int32, *int32)  { return &h.Format, &h.Encoding, &h.CodedCharSetID }
 func (h *XQH) follows() (*string, *int32, *int32) {
 	return &h.MD.Format, &h.MD.Encoding, &h.MD.CodedCharSetID
@@ -27,6 +28,9 @@ func parseHeader(format string, b []byte, c Coding) (header, []byte, error) {
 	switch format {
 	case MQFMT_DEAD_LETTER_HEADER:
 		h, rest, err := ParseDLH(b, c)
+		return &h, rest, err
+	case MQFMT_DIST_HEADER:
+		h, rest, err := ParseDH(b, c)
 		return &h, rest, err
 	case MQFMT_XMIT_Q_HEADER:
 		h, rest, err := parseXQH(b, c)

@@ -3,6 +3,8 @@ package mqi
 import (
 	"bytes"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -104,6 +106,23 @@ func TestConvertChain(t *testing.T) {
 	}
 	if string(rest) != "ärger" {
 		t.Errorf("%q", rest)
+	}
+}
+
+// A message to a distribution list on its way: the names in its MQDH are converted, identifiers are not.
+func TestConvertDistribution(t *testing.T) {
+	dh := DH{Encoding: big819.Encoding, CodedCharSetID: big819.CCSID, Format: MQFMT_STRING, PutMsgRecFields: MQPMRF_CORREL_ID | MQPMRF_FEEDBACK,
+		Objects: []OR{{"A.Q", "QM9"}, {"B.Q", ""}}, Records: []PMR{{CorrelID: ID{0x41, 0xE4}, Feedback: 1}, {Feedback: 258}}}
+	body := append(must(dh.Append(nil, little37)), "\xe4rger"...)
+	md := mdOf(MQFMT_DIST_HEADER, little37)
+	got, rc := Convert(&md, body, native, -1)
+	h, rest, err := ParseDH(got, native)
+	if rc != 0 || err != nil || string(rest) != "ärger" || h.CodedCharSetID != native.CCSID {
+		t.Fatalf("%d %v: %+v, %q", rc, err, h, rest)
+	}
+	dh.Encoding, dh.CodedCharSetID = h.Encoding, h.CodedCharSetID
+	if d := cmp.Diff(dh, h); d != "" {
+		t.Error(d)
 	}
 }
 

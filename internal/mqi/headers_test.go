@@ -61,6 +61,13 @@ func TestHeaderRoundTrips(t *testing.T) {
 		dlh := DLH{2053, "A.Q", "QM9", MQENC_NORMAL, 819, MQFMT_STRING, 6, "appl", "20260102", "01020304"}
 		b, err := dlh.Append(nil, c)
 		check("DLH", MQDLH_CURRENT_LENGTH, b, err, dlh, func(b []byte) (any, []byte, error) { return wrap3(ParseDLH(b, c)) })
+		dh := DH{MQENC_NORMAL, 819, MQFMT_STRING, MQDHF_NEW_MSG_IDS, MQPMRF_MSG_ID | MQPMRF_FEEDBACK | MQPMRF_ACCOUNTING_TOKEN,
+			[]OR{{"A.Q", "QM9"}, {"B.Q", ""}}, []PMR{{MsgID: ID{1}, Feedback: 7}, {MsgID: ID{2}, AccountingToken: Account{3}}}}
+		b, err = dh.Append(nil, c)
+		check("DH", MQDH_CURRENT_LENGTH+2*(48+48+24+4+32), b, err, dh, func(b []byte) (any, []byte, error) { return wrap3(ParseDH(b, c)) })
+		dh.PutMsgRecFields, dh.Records = 0, nil
+		b, err = dh.Append(nil, c)
+		check("DH without records", MQDH_CURRENT_LENGTH+2*96, b, err, dh, func(b []byte) (any, []byte, error) { return wrap3(ParseDH(b, c)) })
 		xqh := XQH{"FAR.Q", "FAR", filledMD(1)}
 		b, err = xqh.Append(nil, c)
 		check("XQH", MQXQH_CURRENT_LENGTH, b, err, xqh, func(b []byte) (any, []byte, error) { return wrap3(ParseXQH(b, c)) })
@@ -109,12 +116,28 @@ func TestHeaderRefusals(t *testing.T) {
 		change(b)
 		return b
 	}
+	dh := func(change func([]byte)) []byte {
+		b, err := (&DH{Objects: []OR{{"A.Q", ""}}}).Append(nil, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(b)
+		return b
+	}
 	for _, x := range []struct {
 		name string
 		err  error
 		rc   RC
 	}{
 		{"DLH id", err3(ParseDLH(make([]byte, 172), c)), MQRC_DLH_ERROR},
+		{"DH id", err3(ParseDH(make([]byte, 48), c)), MQRC_DH_ERROR},
+		{"DH short", err3(ParseDH(dh(func(b []byte) { b[11] = 47 }), c)), MQRC_DH_ERROR},
+		{"DH records", err3(ParseDH(dh(func(b []byte) { b[39] = 2 }), c)), MQRC_DH_ERROR},
+		{"DH many records", err3(ParseDH(dh(func(b []byte) { b[36] = 0x7F }), c)), MQRC_DH_ERROR},
+		{"DH negative", err3(ParseDH(dh(func(b []byte) { b[36] = 0xFF }), c)), MQRC_DH_ERROR},
+		{"DH offset in the head", err3(ParseDH(dh(func(b []byte) { b[43] = 40 }), c)), MQRC_DH_ERROR},
+		{"DH offset behind", err3(ParseDH(dh(func(b []byte) { b[40] = 1 }), c)), MQRC_DH_ERROR},
+		{"DH put records", err3(ParseDH(dh(func(b []byte) { b[35], b[47] = 1, 140 }), c)), MQRC_DH_ERROR},
 		{"XQH id", err3(ParseXQH(make([]byte, 428), c)), MQRC_XQH_ERROR},
 		{"MDE id", err3(ParseMDE(make([]byte, 72), c)), MQRC_MDE_ERROR},
 		{"TM id", err3(ParseTM(make([]byte, 684), c)), MQRC_TM_ERROR},
@@ -239,7 +262,8 @@ func FuzzHeaders(f *testing.F) {
 	c := Coding{MQENC_NORMAL, 819}
 	dlh, xqh := DLH{Format: MQFMT_STRING}, XQH{MD: filledMD(2)}
 	rfh2 := RFH2{NameValueCCSID: 1208, Folders: []string{"<usr><a dt='i4'>1</a></usr>"}}
-	for _, h := range []header{&dlh, &xqh, &rfh2, &RFH{}, &MDE{}, &WIH{}, &EPH{Msg: CFMsg{Version: 1}}} {
+	dh := DH{PutMsgRecFields: MQPMRF_GROUP_ID | MQPMRF_FEEDBACK, Objects: []OR{{"A", "B"}, {"C", ""}}, Records: make([]PMR, 2)}
+	for _, h := range []header{&dlh, &xqh, &rfh2, &dh, &RFH{}, &MDE{}, &WIH{}, &EPH{Msg: CFMsg{Version: 1}}} {
 		b, err := h.Append(nil, c)
 		if err != nil {
 			f.Fatal(err)
@@ -247,7 +271,7 @@ func FuzzHeaders(f *testing.F) {
 		f.Add(b, uint8(0))
 	}
 	formats := []string{MQFMT_DEAD_LETTER_HEADER, MQFMT_XMIT_Q_HEADER, MQFMT_RF_HEADER_1, MQFMT_RF_HEADER_2,
-		MQFMT_MD_EXTENSION, MQFMT_WORK_INFO_HEADER, MQFMT_EMBEDDED_PCF}
+		MQFMT_MD_EXTENSION, MQFMT_WORK_INFO_HEADER, MQFMT_EMBEDDED_PCF, MQFMT_DIST_HEADER}
 	f.Fuzz(func(t *testing.T, b []byte, pick uint8) {
 		c := codings[int(pick)%len(codings)]
 		for _, format := range formats {
