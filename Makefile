@@ -38,8 +38,8 @@ test: build
 # What must be clean before a commit.
 check: fmt vet staticcheck tidy race locks
 
-# With the tag a lock held over a sync, a write to a peer, or a wait for one, ends the test (internal/invariants).
-DOORS := ./internal/invariants ./internal/vfs ./internal/pcf ./internal/fap/... ./internal/web ./internal/daemon
+# With the tag a lock taken out of order, or held over a sync, a write to a peer, or a wait for one, ends the test (internal/invariants).
+DOORS := ./internal/invariants ./internal/vfs ./internal/pcf ./internal/fap/... ./internal/web ./internal/daemon ./mq
 locks:
 	$(GO) vet -tags invariants ./internal/...
 	$(GO) test -tags invariants -timeout 20m $(DOORS) ./internal/store ./internal/qmgr

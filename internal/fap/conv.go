@@ -52,7 +52,7 @@ type conv struct {
 	cancel context.CancelCauseFunc
 	gone   bool // the client has ended it: nothing is sent on it any more, its id may be another's. Under the outbox's lock
 
-	mu             invariants.Mutex
+	mu             invariants.Ranked[invariants.Leaf]
 	owned          bool
 	ready          bool                    // when there is no owner: a get waits
 	caught         chan struct{}           // not nil: closed when that is so

@@ -29,7 +29,7 @@ type outbox struct {
 	failed func(error)
 	room   func() // called when all is written after full has said no
 
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Leaf]
 	empty   sync.Cond
 	buf     []byte
 	spare   []byte

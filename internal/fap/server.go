@@ -46,7 +46,7 @@ type Server struct {
 	backend Backend
 	opt     Options
 
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Leaf]
 	sockets map[*socket]struct{}
 	convs   map[mqi.ID]*conv // by connection id, for SPI NOTIFY
 	quiesce wire.Action      // sent to sockets that come later too

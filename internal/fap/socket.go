@@ -52,7 +52,7 @@ type socket struct {
 	counts    counts
 	again     atomic.Bool // the client connects again by itself
 
-	mu        invariants.Mutex
+	mu        invariants.Ranked[invariants.Socket]
 	convs     map[uint32]*conv // that are open
 	lastConv  uint32           // the highest id so far
 	ending    int              // conversations that the client has ended, and that still clean up

@@ -13,6 +13,12 @@ type Mutex struct{ sync.Mutex }
 // RWMutex is a sync.RWMutex whose holders the instrument knows.
 type RWMutex struct{ sync.RWMutex }
 
+// Ranked is a Mutex with a place in the order of locks.
+type Ranked[R Rank] struct{ sync.Mutex }
+
+// RankedRW is a RWMutex with a place in the order of locks.
+type RankedRW[R Rank] struct{ sync.RWMutex }
+
 // Turn lets the users of one thing follow each other, and may be held over a wait; see the package comment.
 type Turn struct{ sync.Mutex }
 

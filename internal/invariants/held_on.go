@@ -19,13 +19,13 @@ const Tracked = true
 type Mutex struct{ mu sync.Mutex }
 
 // Lock locks and notes it.
-func (m *Mutex) Lock() { m.mu.Lock(); note(m) }
+func (m *Mutex) Lock() { rise(0, ""); m.mu.Lock(); note(m, 0, "") }
 
 // TryLock notes a success.
 func (m *Mutex) TryLock() bool {
 	ok := m.mu.TryLock()
 	if ok {
-		note(m)
+		note(m, 0, "")
 	}
 	return ok
 }
@@ -37,16 +37,70 @@ func (m *Mutex) Unlock() { forget(m); m.mu.Unlock() }
 type RWMutex struct{ mu sync.RWMutex }
 
 // Lock locks for writing and notes it.
-func (m *RWMutex) Lock() { m.mu.Lock(); note(m) }
+func (m *RWMutex) Lock() { rise(0, ""); m.mu.Lock(); note(m, 0, "") }
 
 // Unlock forgets and unlocks.
 func (m *RWMutex) Unlock() { forget(m); m.mu.Unlock() }
 
 // RLock locks for reading and notes it: who waits to write waits for a reader too.
-func (m *RWMutex) RLock() { m.mu.RLock(); note(m) }
+func (m *RWMutex) RLock() { rise(0, ""); m.mu.RLock(); note(m, 0, "") }
 
 // RUnlock forgets and unlocks.
 func (m *RWMutex) RUnlock() { forget(m); m.mu.RUnlock() }
+
+// Ranked is a Mutex with a place in the order of locks.
+type Ranked[R Rank] struct{ mu sync.Mutex }
+
+// Lock locks and notes it. That its turn has come in the order is looked at before: afterwards might be never.
+func (m *Ranked[R]) Lock() {
+	p, name := placeOf[R]()
+	rise(p, name)
+	m.mu.Lock()
+	note(m, p, name)
+}
+
+// TryLock notes a success. It waits for nobody, so it may come out of order.
+func (m *Ranked[R]) TryLock() bool {
+	ok := m.mu.TryLock()
+	if ok {
+		p, name := placeOf[R]()
+		note(m, p, name)
+	}
+	return ok
+}
+
+// Unlock forgets and unlocks.
+func (m *Ranked[R]) Unlock() { forget(m); m.mu.Unlock() }
+
+// RankedRW is a RWMutex with a place in the order of locks.
+type RankedRW[R Rank] struct{ mu sync.RWMutex }
+
+// Lock locks for writing; see Ranked.
+func (m *RankedRW[R]) Lock() {
+	p, name := placeOf[R]()
+	rise(p, name)
+	m.mu.Lock()
+	note(m, p, name)
+}
+
+// Unlock forgets and unlocks.
+func (m *RankedRW[R]) Unlock() { forget(m); m.mu.Unlock() }
+
+// RLock locks for reading. A writer that waits keeps readers out, so the order is that of writers.
+func (m *RankedRW[R]) RLock() {
+	p, name := placeOf[R]()
+	rise(p, name)
+	m.mu.RLock()
+	note(m, p, name)
+}
+
+// RUnlock forgets and unlocks.
+func (m *RankedRW[R]) RUnlock() { forget(m); m.mu.RUnlock() }
+
+func placeOf[R Rank]() (int, string) {
+	var r R
+	return r.place()
+}
 
 // Turn lets the users of one thing follow each other, and may be held over a wait; see the package comment.
 type Turn struct{ mu sync.Mutex }
@@ -68,8 +122,10 @@ func BlockingBut(given sync.Locker, what string) { blocking(given, what) }
 
 // held is a lock with the place where it was taken.
 type held struct {
-	lock any // pointer to Mutex or RWMutex
-	pc   uintptr
+	lock  any // pointer to Mutex, RWMutex, Ranked or RankedRW
+	pc    uintptr
+	place int // in the order; 0: none
+	name  string
 }
 
 // shard holds the locks of some of the goroutines. A goroutine without any has no entry.
@@ -90,13 +146,36 @@ func init() {
 	}
 }
 
-func note(lock any) {
+// rise is called before a lock is waited for: what the goroutine holds must stand before it. A lock without a place may be taken
+// under any but a leaf.
+func rise(place int, name string) {
+	g := goid()
+	s := &shards[g%uint64(len(shards))]
+	s.mu.Lock()
+	var before held
+	for _, h := range s.of[g] {
+		if h.place == leaf || place != 0 && h.place >= place {
+			before = h
+		}
+	}
+	s.mu.Unlock()
+	if before.place == 0 {
+		return
+	}
+	if name == "" {
+		name = "no rank"
+	}
+	report(fmt.Sprintf("a lock of %s is taken at %s, out of order: one of %s is held, taken at %s", name, where(callerOf(3)), before.name,
+		where(before.pc)))
+}
+
+func note(lock any, place int, name string) {
 	var pc [1]uintptr
 	runtime.Callers(3, pc[:])
 	g := goid()
 	s := &shards[g%uint64(len(shards))]
 	s.mu.Lock()
-	s.of[g] = append(s.of[g], held{lock, pc[0]})
+	s.of[g] = append(s.of[g], held{lock, pc[0], place, name})
 	s.mu.Unlock()
 }
 

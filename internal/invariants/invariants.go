@@ -5,7 +5,8 @@
 //
 // The tag "invariants" also tracks locks: Mutex and RWMutex note which goroutine holds them, and Blocking, which stands
 // where somebody waits for a disk, a peer on the network, or for one who does, ends the program when the goroutine holds
-// any. Without the tag they are sync.Mutex, sync.RWMutex and nothing. A Turn gives the order of those who use one thing
+// any. Ranked and RankedRW are the same with a place in the program's order of locks (order.go); taking one out of order ends the
+// program too. Without the tag they are sync.Mutex, sync.RWMutex and nothing. A Turn gives the order of those who use one thing
 // that itself waits (a socket's writers, the checkpoints, the verbs of one connection); it may be held over a wait, so
 // waiting for it counts as one.
 package invariants

@@ -35,7 +35,7 @@ type Server struct {
 	log  *zerolog.Logger
 	user string
 
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Door]
 	c       *qmgr.Conn // nil while it does not run
 	stop    context.CancelFunc
 	stopped chan struct{}

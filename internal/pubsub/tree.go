@@ -36,7 +36,7 @@ type Tree struct {
 	life atomic.Int64 // nanoseconds
 	wake chan struct{}
 
-	mu       invariants.RWMutex
+	mu       invariants.RankedRW[invariants.Topics]
 	mem      nodes
 	root     *Node // number 0 of mem
 	nodes    int   // without the root

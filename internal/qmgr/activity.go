@@ -48,7 +48,7 @@ type topicLook struct {
 	all   atomic.Uint64
 	until atomic.Int64 // Unix nanoseconds
 
-	mu    invariants.Mutex // a leaf
+	mu    invariants.Ranked[invariants.Leaf] // a leaf
 	by    map[string]uint64
 	other uint64
 }

@@ -32,7 +32,7 @@ type authzState struct {
 	conn  atomic.Pointer[auth.ConnAuth]
 	users atomic.Pointer[auth.Users]
 
-	mu       invariants.Mutex // a leaf
+	mu       invariants.Ranked[invariants.Leaf] // a leaf
 	accounts map[string]auth.Account
 }
 

@@ -46,15 +46,15 @@ type Conn struct {
 	opt  ConnectOptions
 	born time.Time
 
-	verb   invariants.Turn  // held by the verb in progress
-	look   invariants.Mutex // a leaf; held while somebody tries whether a verb is in progress
+	verb   invariants.Turn                    // held by the verb in progress
+	look   invariants.Ranked[invariants.Leaf] // a leaf; held while somebody tries whether a verb is in progress
 	broken chan struct{}
 	chlEnd atomic.Bool // the client's channel is being stopped
 	once   sync.Once
 	end    mqi.RC // why broken; set before broken is closed
 	closed bool   // under verb
 
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Leaf]
 	handles map[Handle]*handle
 	opened  int // what handles count for MAXHANDS
 	last    Handle

@@ -31,7 +31,7 @@ type delayed struct {
 
 // delays are the messages on the staging queue, the next due first: 24 bytes of memory each.
 type delays struct {
-	mu   invariants.Mutex
+	mu   invariants.Ranked[invariants.Leaf]
 	heap delayHeap
 	wake chan struct{} // holds a token when the next due may be another
 	told map[string]bool

@@ -14,7 +14,7 @@ import (
 
 // running is what a listener or service does now. Its lock is never held over a call into a host.
 type running struct {
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Leaf]
 	state   runState
 	pid     int
 	bound   string // address of a listener

@@ -67,7 +67,7 @@ type Manager struct {
 
 	stamps stamps
 
-	mu        invariants.RWMutex // registry lock, first in LOCKS.md
+	mu        invariants.RankedRW[invariants.Registry] // registry lock, first in LOCKS.md
 	objects   map[Class]map[string]*Object
 	byQID     map[store.QID]*Object
 	topicStrs map[string]*Object // TOPICSTR → the one topic object that has it; '' is not in it

@@ -79,7 +79,7 @@ type Object struct {
 	Name  string
 	def   atomic.Pointer[Def]
 
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Object]
 	pending *Pending // the change of this object that is not durable yet, or nil
 
 	made     atomic.Pointer[maker] // of a dynamic queue: who made it

@@ -324,9 +324,9 @@ func TestSubscriptionExpiry(t *testing.T) {
 	wantRC(t, r.c.SubRequest(bg, s, mqi.MQSR_ACTION_PUBLICATION, &mqi.SRO{Version: 1}), mqi.MQRC_INVALID_SUBSCRIPTION)
 	r.close(r.c, s, 0)
 	r.close(r.c, q, 0)
-	if r.m.lookup(ClassSub, "E") != nil || len(r.m.list(managedDurable+"*", ClassQueue)) != 0 {
-		t.Error("something is left of the subscription")
-	}
+	r.eventually("nothing is left of the subscription", func() bool { // what the loop that ended it has still to do
+		return r.m.lookup(ClassSub, "E") == nil && len(r.m.list(managedDurable+"*", ClassQueue)) == 0
+	})
 }
 
 // MQSUBRQ and what a new subscription is sent.

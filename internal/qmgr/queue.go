@@ -19,7 +19,7 @@ type Queue struct {
 	qid store.QID
 	cfg atomic.Pointer[queueCfg]
 
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Queue]
 	nextSeq store.Seq
 	damaged bool // a message could not be read at start: every verb answers 2101
 	dead    bool // deleted: handles answer 2052

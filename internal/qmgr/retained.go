@@ -51,7 +51,7 @@ type retainedOp struct {
 // over a wait for the disk.
 type retainStore struct {
 	tree    *pubsub.Tree
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Retained]
 	inForce *sync.Cond               // over mu: changes have come into force
 	born    atomic.Uint64            // number of the newest subscription; changes under mu
 	last    uint64                   // number of the last change

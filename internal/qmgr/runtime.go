@@ -15,7 +15,7 @@ import (
 
 // runtime is the message half's part of a Manager: connections, and the loops that look after queues.
 type runtime struct {
-	mu    invariants.Mutex
+	mu    invariants.Ranked[invariants.Leaf]
 	conns map[uint32]*Conn
 	gone  chan struct{} // closed and replaced when a connection ends
 
@@ -28,7 +28,7 @@ type runtime struct {
 	expire struct {
 		timer clock.Timer
 		busy  sync.WaitGroup
-		mu    invariants.Mutex
+		mu    invariants.Ranked[invariants.Leaf]
 		off   bool
 	}
 }

@@ -9,7 +9,7 @@ import (
 // settler puts submitted changes in force in the order of their submission, so that nothing depends on whoever
 // submitted them: a door whose reader has gone may leave them behind. Those that wait need not wait for it.
 type settler struct {
-	mu    invariants.Mutex
+	mu    invariants.Ranked[invariants.Leaf]
 	queue []*Pending // bounded by what the store lets wait
 	busy  bool       // a goroutine of the manager works on queue
 	ended bool       // no goroutine is started any more

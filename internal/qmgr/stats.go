@@ -15,7 +15,7 @@ import (
 // statsState are the counters of the statistics interval under way. mu also guards the accounts of connections; nothing
 // is called under it.
 type statsState struct {
-	mu     invariants.Mutex
+	mu     invariants.Ranked[invariants.Leaf]
 	since  time.Time
 	mqi    counts
 	queues map[*Queue]*queueCounts

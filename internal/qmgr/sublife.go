@@ -203,7 +203,7 @@ func (m *Manager) subGone(o *Object, _ *Def) {
 // overQueues are managed queues whose subscription has gone and that somebody still has open: they go with the last
 // handle.
 type overQueues struct {
-	mu  invariants.Mutex
+	mu  invariants.Ranked[invariants.Managed]
 	set map[*Queue]struct{}
 }
 

@@ -14,7 +14,7 @@ import (
 // end on top, so that a change costs its logarithm and the loop looks at those alone that end; it sleeps until the next.
 
 type subEnds struct {
-	mu     invariants.Mutex
+	mu     invariants.Ranked[invariants.Leaf]
 	heap   []*subEnding
 	of     map[*Object]*subEnding
 	wake   chan struct{}

@@ -14,7 +14,7 @@ import (
 
 // subHolders are the connections that have a subscription open, one entry for each handle. mu is a leaf.
 type subHolders struct {
-	mu    invariants.Mutex
+	mu    invariants.Ranked[invariants.Leaf]
 	conns []string
 }
 

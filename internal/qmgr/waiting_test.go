@@ -51,15 +51,20 @@ func TestLateIntervalLeavesTheNextWaitAlone(t *testing.T) {
 	}
 	time.Sleep(5 * time.Millisecond)
 	q.wait.endAll(waitResult{rc: mqi.MQRC_GET_INHIBITED})
-	_, _, s, err := w.Resume()
-	if s != GetOver {
-		t.Fatal(s, err)
+	var s, s2 GetState
+	var err, err2 error
+	apart := make(chan struct{})
+	go func() { // as any getter: it does not hold the queue
+		defer close(apart)
+		_, _, s, err = w.Resume()
+		s2, err2 = waitGet(w, b, 1000)
+	}()
+	<-apart
+	q.mu.Unlock()
+	if s != GetOver || s2 != GetWaits {
+		t.Fatal(s, err, s2, err2)
 	}
 	wantRC(t, err, mqi.MQRC_GET_INHIBITED)
-	if s, err := waitGet(w, b, 1000); s != GetWaits {
-		t.Fatal(s, err)
-	}
-	q.mu.Unlock()
 	<-over
 	if _, _, s, err := w.Resume(); s != GetWaits {
 		t.Fatalf("the wait on the other queue has ended: %v, %v", s, err)

@@ -108,7 +108,7 @@ type preparedWork struct {
 
 // xaState is the transaction branches of a queue manager.
 type xaState struct {
-	mu       invariants.Mutex
+	mu       invariants.Ranked[invariants.Branches]
 	branches map[XID]*branch
 	byUser   map[string]int // how many
 	last     uint64         // transaction number

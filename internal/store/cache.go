@@ -4,7 +4,7 @@ import "github.com/qmgrd/qmgrd/internal/invariants"
 
 // cache keeps messages just put, so that a get that follows at once reads no file. First in, first out.
 type cache struct {
-	mu    invariants.Mutex
+	mu    invariants.Ranked[invariants.Leaf]
 	m     map[cacheKey]cached
 	order []cacheKey
 	next  int // in order, of the oldest

@@ -36,7 +36,7 @@ type checkpointer struct {
 	frozen chan struct{} // signalled when the committer froze on its own account
 
 	// Written by freezeNow on the committer's goroutine, read by the checkpoint after it.
-	mu       invariants.Mutex
+	mu       invariants.Ranked[invariants.Store]
 	last     position // of the last checkpoint
 	pos      position // of the frozen generation
 	bigLimit uint64   // big files below belong to the frozen generation or to nobody

@@ -88,7 +88,7 @@ func (g *generation) apply(o *logOp) {
 
 // delta is the two generations under one lock.
 type delta struct {
-	mu  invariants.RWMutex
+	mu  invariants.RankedRW[invariants.Leaf]
 	cur *generation
 	old *generation // nil when no checkpoint is under way
 }

@@ -20,7 +20,7 @@ func OpenMem() Store {
 }
 
 type memStore struct {
-	mu      invariants.RWMutex
+	mu      invariants.RankedRW[invariants.Store]
 	tables  map[Table]map[string][]byte
 	pers    *volatile // the persistent messages
 	vol     *volatile

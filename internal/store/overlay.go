@@ -9,7 +9,7 @@ import (
 // overlay holds the table entries that are submitted but not yet in the state file, so that Get and Range see them.
 // A key has one version per unit that wrote it; the newest counts. A unit that fails takes its versions along.
 type overlay struct {
-	mu     invariants.RWMutex
+	mu     invariants.RankedRW[invariants.Leaf]
 	tables map[Table]map[string][]version
 }
 

@@ -38,7 +38,7 @@ type files struct {
 	fs       vfs.FS
 	dir, big string
 
-	mu   invariants.RWMutex
+	mu   invariants.RankedRW[invariants.Leaf]
 	segs map[uint32]*segment
 }
 

@@ -21,9 +21,9 @@ const (
 // unit is a Tx on its way; it is the Ticket.
 type unit struct {
 	tx     *Tx
-	num    uint64  // rising, gives the overlay its order
+	num    uint64      // rising, gives the overlay its order
 	staged []stagedPut // room already taken for the nonpersistent puts
-	logged []logOp // what the log wrote of it; nil where there is none
+	logged []logOp     // what the log wrote of it; nil where there is none
 	err    error
 	done   chan struct{}
 	com    *committer // who waits may commit with it; nil: nothing to do
@@ -76,7 +76,7 @@ type committer struct {
 	lead    chan struct{} // holds one token while somebody commits
 	helpers atomic.Int32  // wait for their unit, or for the token
 
-	mu      invariants.Mutex
+	mu      invariants.Ranked[invariants.Store]
 	room    sync.Cond // signalled when waiting units were taken
 	coming  int       // units that were let in and are not submitted yet; their bytes are in bytes
 	wake    chan struct{}

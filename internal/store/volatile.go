@@ -40,7 +40,7 @@ type vqueue struct {
 func (m *vqueue) len() int { return len(m.mem) + len(m.file) }
 
 type volatile struct {
-	mu     invariants.RWMutex
+	mu     invariants.RankedRW[invariants.Leaf]
 	queues map[QID]*vqueue
 	spare  []*vqueue // emptied small ones, to be used again
 	msgs   uint64
