@@ -2,6 +2,7 @@ package fap_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -260,7 +261,9 @@ func TestLargeStreamed(t *testing.T) {
 
 // TestAsyncPut: puts without an answer are counted, and MQSTAT tells the first that failed.
 func TestAsyncPut(t *testing.T) {
-	p := start(t, memory.New("QM1", "Q1"), nil, nil).client(t)
+	m := memory.New("QM1", "Q1")
+	m.Instance.MaxMsg = 4000
+	p := start(t, m, nil, nil).client(t)
 	q := p.open(1, "Q1")
 	a, b := p.call(wire.SPI, 1, 0, &wire.SPIBody{Verb: wire.SPIReserve, OutVersion: 1, OutLength: 44,
 		Part: &wire.SPIReserveIn{TagSize: 24, Reservation: 0xFFFFFF}})
@@ -285,5 +288,12 @@ func TestAsyncPut(t *testing.T) {
 	}
 	if s := stat(); s.PutSuccessCount != 0 || s.PutFailureCount != 0 || s.Reason != 0 {
 		t.Errorf("asked again: %+v", s)
+	}
+	p.send(wire.MQPUT, 1, q, newPut(strings.Repeat("x", 5000), mqi.MQPMO_ASYNC_RESPONSE)) // refused before it comes to the connection
+	if s := stat(); s.PutFailureCount != 1 || s.Reason != mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL {
+		t.Errorf("longer than the channel carries: %+v", s)
+	}
+	if a, _ := p.call(wire.MQSTAT, 1, 0, &wire.Stat{Type: 9, STS: mqi.DefaultSTS()}); a.Reason != mqi.MQRC_STAT_TYPE_ERROR {
+		t.Errorf("MQSTAT of type 9: %+v", a)
 	}
 }
