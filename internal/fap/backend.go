@@ -131,6 +131,17 @@ type Prompter interface {
 	PutBy(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte, lent bool) error
 }
 
+// Gatherer is a Prompter that sends publications which follow one another together.
+type Gatherer interface {
+	// Gather says that PutBy may leave the copies of a publication without answer to Deliver. That follows before any other
+	// verb, and before bodies that were lent are used again.
+	Gather()
+	// Gathered is how many publications wait for Deliver.
+	Gathered() int
+	// Deliver sends them; by is PutBy's. What fails the connection counts itself.
+	Deliver(by any) error
+}
+
 // Waiter is a Conn whose gets can wait without a goroutine.
 type Waiter interface {
 	// NewWait makes a place for one get.

@@ -176,27 +176,6 @@ func (c *conv) tooLong(op string, n int) error {
 	return nil
 }
 
-// putNow serves MQPUT in the reader.
-func (c *conv) putNow(m call) (served bool, err error) {
-	codec, ok := m.h.Codec()
-	if !ok {
-		return true, c.badStructure(m, ccsidError(m.h.CCSID))
-	}
-	if c.puts == nil {
-		c.puts = &wire.PutDecoder{}
-	}
-	a, b, err := c.puts.Decode(m.body, codec)
-	switch {
-	case err != nil:
-		return true, c.badStructure(m, err)
-	case !c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO):
-		return false, nil
-	}
-	err = c.put(m, a, b, true)
-	b.Data = nil
-	return true, err
-}
-
 // put serves MQPUT. With now it need not wait, and the data are the read buffer's.
 func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	md, pmo := &b.MD, &b.PMO
@@ -208,8 +187,8 @@ func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	case c.prompt != nil:
 		c.taker = nil
 		err = c.prompt.PutBy(c.ctx, c, a.Hobj, md, pmo, b.Data, now)
-		if now && options&mqi.MQPMO_ASYNC_RESPONSE != 0 && c.flow.put(a.Hobj, c.taker) {
-			c.turn.ahead = &c.flow
+		if now && options&mqi.MQPMO_ASYNC_RESPONSE != 0 && (c.gatherer == nil || c.gatherer.Gathered() == 0) {
+			c.overtaken(a.Hobj)
 		}
 	default:
 		err = c.conn.Put(c.ctx, a.Hobj, md, pmo, b.Data)

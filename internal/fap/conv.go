@@ -36,6 +36,7 @@ type conv struct {
 	conn     Conn
 	prompt   Prompter // conn, if it is one
 	waiter   Waiter   // the same
+	gatherer Gatherer // the same
 	streams  streams
 	held1    heldGet
 	waitsNow int  // gets that wait
@@ -246,6 +247,7 @@ func (c *conv) setConn(conn Conn) {
 	c.conn = conn
 	c.prompt, _ = conn.(Prompter)
 	c.waiter, _ = conn.(Waiter)
+	c.gatherer, _ = conn.(Gatherer)
 }
 
 // drop forgets the messages that nobody will serve.

@@ -11,7 +11,7 @@ const (
 	// maxOut is how much may wait for a peer that reads slowly before whoever writes for it by itself waits too. Streams stop
 	// far earlier, at streamBuffer.
 	maxOut = 256 << 10
-	// maxOutKept is the largest buffer that is kept for what comes next.
+	// maxOutKept is the largest buffer that is used again.
 	maxOutKept = 64 << 10
 	// flushRounds bounds how often one goroutine writes what others have added meanwhile.
 	flushRounds = 4
@@ -20,6 +20,9 @@ const (
 // outbox is what a socket still has to write. Adding to it never waits for the network, and nor does flush: what the kernel
 // does not take at once is written by a goroutine of its own, which lives as long as it takes. So whoever puts a message can
 // send it to its getter, however slow that is.
+//
+// Its buffer is its own only while something waits in it: what goes to many sockets one after the other goes through one
+// buffer, which stays in the processor's cache.
 //
 // mu is held for memory work only. Whoever sets writing is the only one who writes, without mu.
 type outbox struct {
@@ -31,12 +34,25 @@ type outbox struct {
 
 	mu      invariants.Ranked[invariants.Leaf]
 	empty   sync.Cond
-	buf     []byte
-	spare   []byte
+	buf     []byte  // of box
+	box     *outBuf // nil: there is no buffer
 	rest    int  // bytes that the goroutine has to write
 	writing bool // somebody writes, and goes on with what is added meanwhile
 	asked   bool // full has said no
 	err     error
+}
+
+// outBuf is a buffer of whatever outbox has something to write.
+type outBuf struct{ b []byte }
+
+var outBufs = sync.Pool{New: func() any { return &outBuf{make([]byte, 0, readBuffer)} }}
+
+// reuse gives a buffer back with what has become of its memory.
+func (x *outBuf) reuse(b []byte) {
+	if x != nil && cap(b) <= maxOutKept {
+		x.b = b[:0]
+		outBufs.Put(x)
+	}
 }
 
 func (o *outbox) init(nc net.Conn, wg *sync.WaitGroup, failed func(error), room func()) {
@@ -48,6 +64,10 @@ func (o *outbox) init(nc net.Conn, wg *sync.WaitGroup, failed func(error), room 
 // begin gives the buffer to append to; end takes it back. In between the outbox is locked.
 func (o *outbox) begin() []byte {
 	o.mu.Lock()
+	if o.box == nil {
+		o.box = outBufs.Get().(*outBuf)
+		o.buf = o.box.b
+	}
 	return o.buf
 }
 
@@ -71,44 +91,42 @@ func (o *outbox) flush() {
 	}
 	o.writing = true
 	for n := 0; len(o.buf) > 0 && o.err == nil; n++ {
-		b := o.swap()
+		b, box := o.swap()
 		if o.direct == nil || n == flushRounds {
-			o.later(b, b)
+			o.later(b, b, box)
 			return
 		}
 		o.mu.Unlock()
 		done, err := o.direct.write(b)
 		o.mu.Lock()
 		if err == nil && done < len(b) {
-			o.later(b, b[done:])
+			o.later(b, b[done:], box)
 			return
 		}
-		o.keep(b, err)
+		o.keep(b, box, err)
 	}
 	o.over()
 }
 
 // swap takes what is to be written. Under mu.
-func (o *outbox) swap() []byte {
-	b := o.buf
-	o.buf, o.spare = o.spare[:0], nil
-	return b
+func (o *outbox) swap() ([]byte, *outBuf) {
+	b, box := o.buf, o.box
+	o.buf, o.box = nil, nil
+	return b, box
 }
 
-// keep puts a written buffer back. Under mu.
-func (o *outbox) keep(b []byte, err error) {
+// keep gives a written buffer back. Under mu.
+func (o *outbox) keep(b []byte, box *outBuf, err error) {
 	if err != nil && o.err == nil {
 		o.err = err
-		o.buf = nil
+		o.buf, o.box = nil, nil
 		o.wg.Go(func() { o.failed(err) }) // not under mu; the socket has not ended, as for later
 	}
-	if cap(b) <= maxOutKept {
-		o.spare = b[:0]
-	}
+	box.reuse(b)
 }
 
 // later leaves the rest to a goroutine. Called under mu, which it releases.
-func (o *outbox) later(b, rest []byte) {
+func (o *outbox) later(b, rest []byte, box *outBuf) {
 	if o.err != nil {
 		o.over()
 		return
@@ -123,12 +141,12 @@ func (o *outbox) later(b, rest []byte) {
 			_, err := o.nc.Write(rest)
 			o.mu.Lock()
 			o.rest = 0
-			o.keep(b, err)
+			o.keep(b, box, err)
 			if len(o.buf) == 0 || o.err != nil {
 				o.over()
 				return
 			}
-			b = o.swap()
+			b, box = o.swap()
 			rest = b
 			o.rest = len(rest)
 			o.mu.Unlock()
@@ -179,6 +197,6 @@ func (o *outbox) close(err error) {
 	if o.err == nil {
 		o.err = err
 	}
-	o.buf = nil
+	o.buf, o.box = nil, nil
 	o.empty.Broadcast()
 }

@@ -9,7 +9,14 @@ type turn struct {
 	touched []*socket
 	bytes   int   // put into their outboxes
 	ahead   *flow // whose getter the reader has overtaken
+	follow  bool  // each socket gets many messages one after the other: it is written to when the next one's turn comes
 }
+
+const (
+	// followFrom is how many messages make it worth a write of their own, followBytes how much.
+	followFrom  = 4
+	followBytes = 16 << 10
+)
 
 // turnBytes is how much one turn gathers for other sockets before it flushes them: many messages in a write are cheaper, but
 // not when they have left the processor's cache meanwhile.
@@ -22,6 +29,10 @@ func (t *turn) touch(k *socket, n int) {
 	}
 	if t.bytes += n; k.touchedBy.Load() == t {
 		return
+	}
+	if t.follow && t.bytes-n >= followBytes {
+		t.flushTouched()
+		t.bytes = n
 	}
 	k.touchedBy.Store(t)
 	t.touched = append(t.touched, k)

@@ -58,6 +58,9 @@ func (a *AsyncPuts) Count(err error) *STS {
 	return t
 }
 
+// Undo takes a success back that turns out to be none; its failure is to be counted then.
+func (a *AsyncPuts) Undo() { a.sts.PutSuccessCount-- }
+
 // Take gives the counts and begins again.
 func (a *AsyncPuts) Take() STS {
 	s := a.sts

@@ -243,7 +243,7 @@ func TestSubscribersKeepTopic(t *testing.T) {
 	if rows := status(t, tr, "S/1", StatusSub, 0); len(rows) != 1 || rows[0].Conn != "" || rows[0].Sub != d {
 		t.Fatalf("TYPE(SUB) gives %+v", rows)
 	}
-	n.Delivered(clk.Now())
+	n.Delivered(1, clk.Now())
 	if rows := status(t, tr, "USA/Alabama", StatusSub, 0); len(rows) != 1 || rows[0].Conn != "C0FFEE" || rows[0].NumMsgs != 1 || rows[0].Resumed.IsZero() {
 		t.Fatalf("TYPE(SUB) gives %+v", rows)
 	}

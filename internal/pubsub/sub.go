@@ -60,9 +60,9 @@ type Sub struct {
 	conn    atomic.Pointer[string]
 }
 
-// Delivered counts a message put to the subscription's destination.
-func (s *Sub) Delivered(now time.Time) {
-	s.numMsgs.Add(1)
+// Delivered counts messages put to the subscription's destination.
+func (s *Sub) Delivered(n int, now time.Time) {
+	s.numMsgs.Add(int64(n))
 	s.lastMsg.Store(now.UnixNano())
 }
 

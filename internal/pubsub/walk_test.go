@@ -204,7 +204,7 @@ func TestConcurrentUse(t *testing.T) {
 					}
 				case 4:
 					for _, sub := range tr.Match(nil, s) {
-						sub.Delivered(clk.Now())
+						sub.Delivered(1, clk.Now())
 					}
 				case 5:
 					_, _, _ = tr.SetRetained(s, RetainedRef(r.Uint64()), clk.Now().Add(time.Second))

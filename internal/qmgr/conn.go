@@ -63,6 +63,7 @@ type Conn struct {
 	async   mqi.AsyncPuts
 	acct    *account      // accounting, under statsState.mu
 	matches []*pubsub.Sub // buffer of publish; under verb
+	gather  gathered      // publications whose copies wait for Deliver; under verb
 	hex     string        // id as ACTCONN shows it, once asked for; under verb
 	work    *uow          // the unit of work; changed by verbs only, under mu for those who look
 	xa      xaConn        // active as work, the rest under verb

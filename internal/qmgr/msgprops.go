@@ -29,7 +29,9 @@ func (g *getting) shape(head *msgHead, body []byte) *shaped {
 	out := &g.out
 	*out = shaped{md: head.md, data: body, to: g.handle}
 	md := &out.md
-	md.Expiry = expiryLeft(g.c.m.opt.Clock.Now(), head.expire)
+	if md.Expiry = mqi.MQEI_UNLIMITED; head.expire != 0 { // reading the clock for each message is not for nothing
+		md.Expiry = expiryLeft(g.c.m.opt.Clock.Now(), head.expire)
+	}
 	if c := g.propControl(); len(head.props) > 0 || hasHeader(md.Format) {
 		if !c.Handle && plainGetter(c) && md.Format != mqi.MQFMT_RF_HEADER_2 && onlyPubsub(head.props) {
 			return out.inVersion(g.md.Version) // the usual publication, without reading its properties

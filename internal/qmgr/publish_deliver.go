@@ -60,6 +60,10 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 	if p.opts&(mqi.MQPMO_SYNCPOINT|mqi.MQPMO_RETAIN) == 0 && p.rule == "ALLAVAIL" && !p.persistent() {
 		p.by = c.host // no refusal takes back what others have got
 	}
+	if p.by != nil && c.gather.on && p.opts&mqi.MQPMO_ASYNC_RESPONSE != 0 {
+		return c.gatherIn(p), nil
+	}
+	c.overdueCopies()
 	subs := p.recipients(m.topics.tree.Match(c.matches[:0], p.topic))
 	c.matches = subs
 	if rc := m.fanOut(u, p, subs); rc != 0 {
@@ -125,7 +129,7 @@ func (m *Manager) fanOut(u *uow, p *publication, subs []*pubsub.Sub) mqi.RC {
 		switch {
 		case rc != 0:
 		case p.handed:
-			s.Delivered(m.opt.Clock.Now())
+			s.Delivered(1, m.opt.Clock.Now())
 			continue
 		default:
 			u.sent = append(u.sent, s)
@@ -245,11 +249,13 @@ func (m *Manager) putCopy(u *uow, p *publication, cfg *subCfg, h *msgHead, body 
 	if qc.deftype == "TEMPDYN" {
 		h.md.Persistence = mqi.MQPER_NOT_PERSISTENT // such a queue takes no others, and the subscription ends with it
 	}
-	now := m.opt.Clock.Now()
-	h.capExpiry(now, q.obj)
-	if r != nil {
-		for _, o := range r.path {
-			h.capExpiry(now, o)
+	if r != nil || qc.capExpiry > 0 {
+		now := m.opt.Clock.Now()
+		h.capExpiry(now, q.obj)
+		if r != nil {
+			for _, o := range r.path {
+				h.capExpiry(now, o)
+			}
 		}
 	}
 	n := len(body)

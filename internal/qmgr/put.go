@@ -40,6 +40,9 @@ func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body
 		}
 		c.countAsync(h.objType, h.name, pmo, err)
 	}()
+	if h.topic == nil {
+		c.overdueCopies()
+	}
 	return c.put("MQPUT", h, md, pmo, body)
 }
 

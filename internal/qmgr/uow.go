@@ -288,7 +288,7 @@ func (m *Manager) commit(u *uow) error {
 func (m *Manager) reveal(u *uow) {
 	now := m.opt.Clock.Now()
 	for _, s := range u.sent {
-		s.Delivered(now)
+		s.Delivered(1, now)
 	}
 	var late store.Tx // what was put on a queue that has been deleted meanwhile
 	for _, b := range u.batches() {

@@ -49,8 +49,8 @@ type Waiting struct {
 	direct found // of handOver
 	timer  clock.Timer
 	heads  [2]*msgHead // of the messages it got last
-	in     bool   // it waits, or has been woken and not resumed
-	f      *found // what Finish is to take
+	in     bool        // it waits, or has been woken and not resumed
+	f      *found      // what Finish is to take
 }
 
 // GetState says how far a get has come.

@@ -22,6 +22,9 @@ func (c conn) PutBy(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mq
 	return err
 }
 
+// Gather and Deliver of qmgr.Conn are fap.Gatherer's.
+var _ fap.Gatherer = conn{}
+
 // NewWait implements fap.Waiter.
 func (c conn) NewWait(w fap.Waker) fap.Wait { return &wait{w: c.Conn.NewWaiting(w)} }
 
