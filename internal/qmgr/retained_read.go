@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // Reading many retained publications. Of a new subscription's work this is the larger half, and most of it waits for memory: so it is
@@ -25,7 +27,7 @@ type retainedRead struct {
 	done chan struct{} // nil: it has been read
 }
 
-// retainedMsg is a publication that was read; there is false of one that has gone since the tree named it.
+// retainedMsg is a publication that was read; there is false when its topic has none any more.
 type retainedMsg struct {
 	there bool
 	head  msgHead
@@ -45,6 +47,16 @@ func (r *retainedRead) over() {
 }
 
 func (r *retainedRead) run(m *Manager) {
+	r.read(m)
+	for i := range r.at {
+		if r.err == nil && !r.got[i].there {
+			r.err = m.readAgain(&r.at[i], &r.got[i])
+		}
+	}
+}
+
+// read reads what the tree named, as far as it is there still.
+func (r *retainedRead) read(m *Manager) {
 	r.got = readBuffers.Get().(*[readAtOnce]retainedMsg)
 	size := 0
 	for i := range r.at {
@@ -94,8 +106,59 @@ func (m *Manager) readMem(ref pubsub.RetainedRef, msg *retainedMsg) error {
 	if !ok {
 		return nil
 	}
+	return msg.set(head, body)
+}
+
+func (msg *retainedMsg) set(head, body []byte) error {
 	msg.body, msg.there = body, true
 	return msg.head.decode(head, true, nil)
+}
+
+// readAgain is for a publication that was not there: it has been replaced, or cleared, since the tree named it. Under the lock what
+// the tree names can be read, but for one whose entry a change under way has taken out of the store already: until that is in
+// force the topic has neither, so it is waited for.
+func (m *Manager) readAgain(at *pubsub.RetainedAt, msg *retainedMsg) error {
+	r := &m.retain
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		now, there := r.tree.Retained(at.Topic)
+		switch {
+		case !there:
+			return nil
+		case !inStore(now.Ref):
+			head, body, ok := r.mem.get(now.Ref)
+			if !ok {
+				return nil
+			}
+			*at = now
+			return msg.set(head, body)
+		case !r.leaving(at.Topic):
+			k := retainedKey(at.Topic)
+			v, err := m.opt.Store.Get(retainedTable, k)
+			if errors.Is(err, store.ErrNotFound) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			op, err := decodeRetained(k, v)
+			if err != nil {
+				return fmt.Errorf("%q: %w", at.Topic, err)
+			}
+			*at = now
+			at.Ref = op.ref // which may be newer
+			return msg.set(op.head, op.body)
+		}
+		invariants.BlockingBut(&r.mu, "waiting for a retained publication that is being replaced")
+		r.inForce.Wait()
+	}
+}
+
+// leaving reports whether the store's entry of a topic is gone by a change that is not in force yet.
+func (r *retainStore) leaving(topic string) bool {
+	list := r.flight[topic]
+	return len(list) > 0 && !inStore(list[len(list)-1].ref)
 }
 
 // slabBytes copies many short texts into few pieces of memory. Each keeps the others of its piece alive, so the pieces are small.

@@ -89,16 +89,6 @@ func (e *subEnds) set(o *Object, at time.Time) {
 	}
 }
 
-// drop forgets a subscription that has ended at now; one of that name that was made meanwhile has a later end.
-func (e *subEnds) drop(o *Object, now time.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if s := e.of[o]; s != nil && s.at <= now.UnixNano() {
-		heap.Remove(e, s.i)
-		delete(e.of, o)
-	}
-}
-
 // kick lets the loop look again.
 func (e *subEnds) kick() {
 	select {
@@ -169,18 +159,29 @@ func (m *Manager) runSubEnds() {
 	}
 }
 
-// endSub ends one subscription, also one that an application holds: its handle then gets nothing more. One that the store
-// cannot remove now is tried again later.
+// endSub ends one subscription whose time seemed to be over, also one that an application holds: its handle then gets nothing more.
+// Its definition decides, under the latch: ALTER SUB or MQSO_ALTER may have given it another end since the loop looked. One
+// that the store cannot remove now is tried again later.
 func (m *Manager) endSub(ctx context.Context, o *Object) {
-	now := m.opt.Clock.Now()
-	err := m.removeSub(ctx, o, func(bool) (bool, error) { return true, nil })
-	m.topics.ends.drop(o, now)
-	if err != nil {
+	ended := false
+	err := m.removeSub(ctx, o, func(there bool) (bool, error) {
+		var at time.Time // of one that is no more: never
+		if there {
+			at = subEnd(o.Def())
+			ended = !at.IsZero() && !at.After(m.opt.Clock.Now())
+		}
+		if !ended {
+			m.topics.ends.set(o, at)
+		}
+		return ended, nil
+	})
+	switch {
+	case err != nil:
 		m.opt.Log.Error().Err(err).Str("sub", o.Name).Msg("subscription not ended by its EXPIRY")
 		m.topics.ends.set(o, m.opt.Clock.Now().Add(retrySubEnd))
-		return
+	case ended:
+		m.opt.Log.Info().Str("sub", o.Name).Msg("subscription ended by its EXPIRY")
 	}
-	m.opt.Log.Info().Str("sub", o.Name).Msg("subscription ended by its EXPIRY")
 }
 
 // retrySubEnd is the pause before a subscription that could not be ended is tried again.

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // 100,000 subscriptions with an end: a change looks at the logarithm of them, a question at none but those that end.
@@ -79,4 +83,80 @@ func TestManySubsExpire(t *testing.T) {
 	if n := r.m.topics.tree.SubCount(); n != 1 {
 		t.Errorf("%d subscriptions in the topic tree", n)
 	}
+}
+
+// The loop has found a subscription whose time is over; before it has its latch, the subscription is given another end. That
+// end counts, by whatever way it was given.
+func TestNewEndBeforeLatch(t *testing.T) {
+	alter := func(sd *mqi.SD) { sd.SubName, sd.SubExpiry = "S", 600 }
+	for how, change := range map[string]func(r *psRig){
+		"ALTER":   func(r *psRig) { r.ok("ALTER SUB(S) EXPIRY(600)") },
+		"REPLACE": func(r *psRig) { r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q) EXPIRY(600) REPLACE") },
+		"MQSUB": func(r *psRig) {
+			_, _, err := r.c.Subscribe(bg, subSD("", mqi.MQSO_ALTER|mqi.MQSO_DURABLE, alter), 0)
+			wantRC(r.t, err, 0)
+		},
+		"another of that name": func(r *psRig) {
+			r.ok("DELETE SUB(S)")
+			r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q) EXPIRY(600)")
+		},
+	} {
+		r := newPSRig(t)
+		r.ok("DEFINE QLOCAL(Q)")
+		r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q) EXPIRY(50)")
+		found, _ := r.m.topics.ends.due(r.clk.Now().Add(5 * time.Second))
+		if len(found) != 1 {
+			t.Fatalf("%d found", len(found))
+		}
+		change(r)
+		r.m.endSub(bg, found[0])
+		if r.cmd("DISPLAY SUB(S)").Failed() {
+			t.Errorf("%s: the subscription was ended by the end it had before", how)
+			continue
+		}
+		r.pass(59 * time.Second)
+		r.ok("DISPLAY SUB(S)")
+		r.pass(2 * time.Second)
+		r.eventually("ended at its new end", func() bool { return r.cmd("DISPLAY SUB(S)").Failed() })
+	}
+}
+
+// EXPIRY(UNLIMITED) at the last moment: it stays, and the loop has nothing left to do.
+func TestNoEndBeforeLatch(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q) EXPIRY(50)")
+	found, _ := r.m.topics.ends.due(r.clk.Now().Add(5 * time.Second))
+	r.ok("ALTER SUB(S) EXPIRY(UNLIMITED)")
+	r.m.endSub(bg, found[0])
+	r.pass(time.Hour)
+	if got := r.field("DISPLAY SUB(S) EXPIRY", "EXPIRY"); got != "UNLIMITED" {
+		t.Errorf("EXPIRY(%s)", got)
+	}
+	if _, next := r.m.topics.ends.due(r.clk.Now()); !next.IsZero() {
+		t.Errorf("it stands in the heap with %v", next)
+	}
+}
+
+// The store refuses the removal of a subscription that has ended: it is tried again until it goes.
+func TestSubEndIsTriedAgain(t *testing.T) {
+	var refuse atomic.Bool
+	fault := &faultStore{Store: store.OpenMem(), fail: func(*store.Tx) error {
+		if refuse.Load() {
+			return store.ErrFull
+		}
+		return nil
+	}}
+	r := &psRig{objRig: newObjRig(t, func(o *Options) { o.Store = fault })}
+	r.ok("DEFINE SUB(S) TOPICSTR('T') DESTCLAS(MANAGED) EXPIRY(50)")
+	refuse.Store(true)
+	r.pass(6 * time.Second)
+	r.ok("DISPLAY SUB(S)")
+	refuse.Store(false)
+	r.pass(retrySubEnd / 2)
+	r.ok("DISPLAY SUB(S)") // not at every look
+	r.pass(retrySubEnd)
+	r.eventually("it has ended", func() bool {
+		return r.cmd("DISPLAY SUB(S)").Failed() && len(r.m.list(managedDurable+"*", ClassQueue)) == 0
+	})
 }
