@@ -99,3 +99,22 @@ func TestSubIdentityAuthority(t *testing.T) {
 	try("ALTER SUB(S) DEST(B.Q)", "")
 	try("ALTER SUB(MODEL) PUBAPPID('x')", "ALTUSR") // it is another user's
 }
+
+// TestSubscribeFor: an administrator who subscribes for somebody else lends him no rights.
+func TestSubscribeFor(t *testing.T) {
+	r := newAuthRig(t)
+	r.ok("DEFINE TOPIC(T.OPEN) TOPICSTR('open')")
+	root, err := r.m.Connect(bg, auth.Identity{User: "root", Admin: true}, ConnectOptions{})
+	wantRC(t, err, 0)
+	sub := func(as string) error {
+		sd := mqi.DefaultSD()
+		sd.Options, sd.ObjectString = mqi.MQSO_CREATE|mqi.MQSO_MANAGED|mqi.MQSO_ALTERNATE_USER_AUTHORITY, "open"
+		sd.AlternateUserID = as
+		_, _, err := root.Subscribe(bg, &sd, 0)
+		return err
+	}
+	r.log.take()
+	r.refused(sub("joe"), `"user":"joe"`, "SUB")
+	r.ok("SET AUTHREC OBJTYPE(TOPIC) PROFILE(T.OPEN) PRINCIPAL('joe') AUTHADD(SUB)")
+	wantRC(t, sub("joe"), 0)
+}

@@ -224,10 +224,19 @@ func (c *Conn) mayPublish(op string, h *handle, od *mqi.OD, alias *Object, topic
 	return c.require(op, id, need{objType: "QMGR", name: selfProfile, auth: want & (auth.SetAll | auth.SetID)}, e)
 }
 
+// mayAll is Conn.mayAll of MQSUB.
+func (s *subscribing) mayAll() bool {
+	options := int32(0)
+	if s.asks(mqi.MQSO_ALTERNATE_USER_AUTHORITY) {
+		options = mqi.MQOO_ALTERNATE_USER_AUTHORITY
+	}
+	return s.c.mayAll(options, s.sd.AlternateUserID)
+}
+
 // maySubscribe checks MQSUB: the right over the topic, and to put to the queue that the application chose.
 func (s *subscribing) maySubscribe(filter string, scheme pubsub.Scheme, a auth.Auth) error {
 	c := s.c
-	if c.who.Admin {
+	if s.mayAll() {
 		return nil
 	}
 	e := c.event(0)
@@ -266,7 +275,7 @@ func (s *subscribing) maySubscribe(filter string, scheme pubsub.Scheme, a auth.A
 // of his own has shown that he may put there (maySubscribe), and managed queues belong to their subscription.
 func (s *subscribing) mayUseDest(d *Def) error {
 	c := s.c
-	if c.who.Admin || d.Get("DESTCLAS") == "MANAGED" || s.hobj != 0 {
+	if s.mayAll() || d.Get("DESTCLAS") == "MANAGED" || s.hobj != 0 {
 		return nil
 	}
 	e := c.event(0)
