@@ -245,3 +245,30 @@ func TestKeyRepository(t *testing.T) {
 		t.Errorf("wrong password: %v", err)
 	}
 }
+
+// Whatever a table says, every definition of it has addresses to dial, and is found by its queue manager's name alone.
+func FuzzCCDT(f *testing.F) {
+	f.Add([]byte(`{"channel": [` + definition("A", "Q", "h", "1", "") + "," + definition("B", "", "::1", "1500",
+		`, "connectionManagement": {"clientWeight": 9, "affinity": "none"}, "transmissionSecurity": {"cipherSpecification": "ANY"}`) + `]}`))
+	f.Add([]byte("AMQR"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		table, err := mq.ParseCCDT(b)
+		if err != nil {
+			return
+		}
+		for _, c := range table.Channels {
+			for _, a := range strings.Split(c.Addr, ",") {
+				if _, port, err := net.SplitHostPort(a); err != nil || port == "0" {
+					t.Errorf("address %q of %q", a, c.Addr)
+				}
+			}
+			name := strings.TrimSpace(c.QueueManager)
+			if strings.HasPrefix(name, "*") {
+				continue // no name of a queue manager
+			}
+			if !slices.Contains(table.Matching(name), c) {
+				t.Errorf("%q is not found by its name", c.QueueManager)
+			}
+		}
+	})
+}
