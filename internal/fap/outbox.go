@@ -36,9 +36,9 @@ type outbox struct {
 	empty   sync.Cond
 	buf     []byte  // of box
 	box     *outBuf // nil: there is no buffer
-	rest    int  // bytes that the goroutine has to write
-	writing bool // somebody writes, and goes on with what is added meanwhile
-	asked   bool // full has said no
+	rest    int     // bytes that the goroutine has to write
+	writing bool    // somebody writes, and goes on with what is added meanwhile
+	asked   bool    // full has said no
 	err     error
 }
 
