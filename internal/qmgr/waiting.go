@@ -174,8 +174,13 @@ func (w *Waiting) run() ([]byte, int, GetState, error) {
 	}
 }
 
-// mayWait reports whether taking the message may wait for the disk.
-func (w *Waiting) mayWait(f *found) bool { return f.e.flags&fPersistent != 0 }
+// mayWait reports whether taking the message may wait for the disk. What is taken in a unit of work, and lies in memory, does not.
+func (w *Waiting) mayWait(f *found) bool {
+	if f.e.flags&fPersistent == 0 {
+		return false
+	}
+	return !w.g.inWork(true) || w.g.browse || len(f.more) > 0 || !w.c.m.opt.Store.InMemory(w.g.q.qid, f.e.seq)
+}
 
 // register makes a waiter the place's.
 func (w *Waiting) register(as *waiter) {

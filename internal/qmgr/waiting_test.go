@@ -7,6 +7,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // bell is the waker of a get whose owner waits for it in a goroutine.
@@ -151,5 +152,64 @@ func TestOnePlaceManyEnds(t *testing.T) {
 		if q := r.m.lookup(ClassQueue, n).Queue; q.wait.n != 0 {
 			t.Errorf("%s has %d waiters left", n, q.wait.n)
 		}
+	}
+}
+
+// A persistent message that lies in memory and is got in a unit of work need not wait for the disk: whoever has woken the get may
+// take it as far as its answer. The sync is the commit's.
+func TestWhatWaitsForTheDisk(t *testing.T) {
+	for name, c := range map[string]struct {
+		rig  func(testing.TB) *rig
+		opts int32
+		want GetState
+	}{
+		"in a unit of work, in memory":      {newRig, mqi.MQGMO_SYNCPOINT_IF_PERSISTENT, GetOver},
+		"in a unit of work, just put":       {newBoltRig, mqi.MQGMO_SYNCPOINT_IF_PERSISTENT, GetOver},
+		"outside a unit of work, in memory": {newRig, mqi.MQGMO_NO_SYNCPOINT, GetBlocks},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.rig(t)
+			r.define("QLOCAL", "Q")
+			x := r.takes("Q", 100, c.opts)
+			r.put(r.c, r.openQ(r.c, "Q", inOut), "m", 0, persistent)
+			units := r.submits(nil)
+			data, _, s, err := x.w.Resume()
+			if s != c.want || err != nil {
+				t.Fatalf("state %d, %v, want %d", s, err, c.want)
+			}
+			if s == GetBlocks {
+				data, _, s, err = x.w.Finish()
+			}
+			if s != GetOver || err != nil || string(data) != "m" {
+				t.Fatalf("%q, %v, %v", data, s, err)
+			}
+			if inWork := c.opts != mqi.MQGMO_NO_SYNCPOINT; inWork != (*units == 0) {
+				t.Errorf("%d units have come to the store before a commit", *units)
+			}
+			if c.opts == mqi.MQGMO_NO_SYNCPOINT {
+				return
+			}
+			wantRC(t, x.w.c.Backout(bg), 0)
+			if got := r.texts("Q"); got != "m" {
+				t.Errorf("after a backout: %q", got)
+			}
+		})
+	}
+}
+
+func TestWhatLiesInAFileWaitsForTheDisk(t *testing.T) {
+	r := newBoltRig(t)
+	r.define("QLOCAL", "Q")
+	r.put(r.c, r.openQ(r.c, "Q", inOut), "m", 0, persistent)
+	r.restart(store.Immediate)
+	c := r.connect()
+	w := c.NewWaiting(make(bell, 1))
+	md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+	gmo.Options = mqi.MQGMO_SYNCPOINT
+	if _, _, s, err := w.Get(r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED), &md, &gmo, 100); s != GetBlocks {
+		t.Fatal(s, err)
+	}
+	if data, _, s, err := w.Finish(); s != GetOver || err != nil || string(data) != "m" {
+		t.Errorf("%q, %v, %v", data, s, err)
 	}
 }

@@ -441,6 +441,9 @@ func (b *base) finishAll(batch []*unit, err error) {
 	}
 }
 
+// InMemory implements Store.
+func (s *boltStore) InMemory(QID, Seq) bool { return false }
+
 // Read implements Store.
 func (s *boltStore) Read(q QID, sq Seq, _ Loc) (Rec, error) {
 	if err := s.refuse(); err != nil {

@@ -87,6 +87,13 @@ func (c *cache) drop(k cacheKey) {
 	}
 }
 
+func (c *cache) has(q QID, s Seq) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.m[cacheKey{q, s}]
+	return ok
+}
+
 func (c *cache) get(q QID, s Seq) (Rec, bool) {
 	c.mu.Lock()
 	e, ok := c.m[cacheKey{q, s}]

@@ -413,6 +413,9 @@ func (s *logStore) Read(q QID, sq Seq, _ Loc) (Rec, error) {
 	return Rec{}, errMoved
 }
 
+// InMemory implements Store.
+func (s *logStore) InMemory(q QID, sq Seq) bool { return s.cache.has(q, sq) }
+
 func (s *logStore) readOnce(q QID, sq Seq) (Rec, error) {
 	where, e, newHead := s.delta.find(q, sq)
 	switch where {

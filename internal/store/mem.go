@@ -98,6 +98,9 @@ func (m *memStore) Commit(ctx context.Context, t *Tx) ([]Loc, error) {
 	return k.Locs(), nil
 }
 
+// InMemory implements Store.
+func (m *memStore) InMemory(QID, Seq) bool { return true }
+
 func (m *memStore) Read(q QID, s Seq, _ Loc) (Rec, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

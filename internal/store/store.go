@@ -90,6 +90,8 @@ type Store interface {
 	Commit(ctx context.Context, t *Tx) ([]Loc, error)
 	// Read returns head and body of one live record. The slices are the caller's.
 	Read(q QID, s Seq, l Loc) (Rec, error)
+	// InMemory reports whether Read of a persistent message needs no file at the moment.
+	InMemory(q QID, s Seq) bool
 	// Live calls fn for every live message, queue by queue, in Seq order. Once, before the first Submit.
 	Live(fn func(Live) error) error
 	// Get reads one table entry as it is durable or submitted; ErrNotFound when absent.
