@@ -107,7 +107,9 @@ func (c *conv) run() error {
 		case <-c.ctx.Done():
 			c.seize()
 		}
+		c.k.working.Add(1)
 		err := c.work()
+		c.k.working.Add(-1)
 		c.mine.flush()
 		if c.ctx.Err() != nil {
 			return nil // the owner still
@@ -216,6 +218,7 @@ func (c *conv) work() error {
 			if err != nil {
 				return err
 			}
+			c.k.letOthersReply()
 			c.turn.flush()
 			continue
 		default:

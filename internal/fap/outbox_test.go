@@ -3,6 +3,7 @@ package fap
 import (
 	"errors"
 	"net"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -34,4 +35,38 @@ func TestOutboxFailureHasAnOwner(t *testing.T) {
 	}
 	close(goOn)
 	<-over
+}
+
+// pieces is a connection that notes what is written at a time.
+type pieces struct {
+	net.Conn
+	list chan string
+}
+
+func (p pieces) Write(b []byte) (int, error) {
+	p.list <- string(b)
+	return len(b), nil
+}
+
+// Conversations of one socket whose verbs end together answer in one write.
+func TestAnswersShareAWrite(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // who is ready has run when Gosched comes back
+	for working, want := range map[int32]string{1: "a", 2: "ab"} {
+		k, p := &socket{}, pieces{list: make(chan string, 2)}
+		k.out.init(p, &k.wg, func(error) {}, func() {})
+		k.working.Store(working)
+		answer := func(text string) {
+			if err := k.out.end(append(k.out.begin(), text...)); err != nil {
+				t.Error(err)
+			}
+			k.letOthersReply()
+			k.out.flush()
+		}
+		k.wg.Go(func() { answer("b") })
+		answer("a")
+		if got := <-p.list; got != want {
+			t.Errorf("%q in the first write with %d at work, want %q", got, working, want)
+		}
+		k.wg.Wait()
+	}
 }

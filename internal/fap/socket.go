@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -50,7 +51,8 @@ type socket struct {
 	fewer     chan struct{}        // holds one token when one of ending is done
 	touchedBy atomic.Pointer[turn] // has it in touched
 	counts    counts
-	again     atomic.Bool // the client connects again by itself
+	again     atomic.Bool  // the client connects again by itself
+	working   atomic.Int32 // conversations whose goroutine is busy
 
 	mu        invariants.Ranked[invariants.Socket]
 	convs     map[uint32]*conv // that are open
@@ -399,6 +401,14 @@ func (k *socket) addFor(c *conv, h wire.Header, a wire.API, b wire.Body) error {
 	buf = wire.AppendMessage(buf, h, a, b, codec, l.transmission)
 	k.counts.sent(len(buf)-at, l.transmission)
 	return k.out.end(buf)
+}
+
+// letOthersReply lets other conversations of the socket come to their answers, when they can at once: verbs that shared a sync
+// end together, and then their answers leave in one write.
+func (k *socket) letOthersReply() {
+	if k.working.Load() > 1 {
+		runtime.Gosched()
+	}
 }
 
 func (k *socket) sayQuiesce(a wire.Action) {
