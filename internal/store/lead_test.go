@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -127,5 +128,31 @@ func TestStopAnswersWhoWaits(t *testing.T) {
 	<-stopped
 	if err := <-wait(); err != ErrClosed {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// Where several work at a time, whoever commits first lets those submit who can at once; where one works, nobody is waited for.
+func TestGather(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // who is ready has run when Gosched comes back
+	for lately, want := range map[int]int{0: 1, 4: 1, 4 * gatherFrom: 6} {
+		c := newCommitter(func(batch []*unit) {}, nil)
+		c.lately = lately
+		submit := func() {
+			u := &unit{tx: &Tx{}, done: make(chan struct{})}
+			u.tx.Await()
+			if err := c.submit(u, func() {}); err != nil {
+				t.Error(err)
+			}
+		}
+		submit()
+		var wg sync.WaitGroup
+		for range 5 {
+			wg.Go(submit)
+		}
+		n, _ := c.step()
+		wg.Wait()
+		if n != want {
+			t.Errorf("%d units in the batch when lately there were %d, want %d", n, lately/4, want)
+		}
 	}
 }

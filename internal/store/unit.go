@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +17,8 @@ const (
 	maxBatchBytes   = 16 << 20  // bytes made durable together; a larger unit goes alone
 	maxWaitingUnits = 1 << 16   // Submit blocks beyond this
 	maxWaitingBytes = 256 << 20 // and beyond this
+	gatherFrom      = 3         // units of a batch, on average, from which others are let in first
+	gatherTurns     = 8         // at most
 )
 
 // unit is a Tx on its way; it is the Ticket.
@@ -88,6 +91,7 @@ type committer struct {
 
 	commit func([]*unit)      // makes a batch durable; completes every unit of it
 	drop   func(*unit, error) // completes a unit that will not be committed
+	lately int                // units of a batch lately, times 4; of who has the token
 	linger func([]*unit)      // may wait a little for more work; nil = never
 	ended  chan struct{}
 }
@@ -261,10 +265,12 @@ func (c *committer) stepUntil(u *unit) {
 // step commits the next batch, and says how many units it had. ok is false when there is nothing and never will be. The caller has
 // the token.
 func (c *committer) step() (n int, ok bool) {
+	c.gather()
 	if c.linger != nil {
 		c.linger(c.peek())
 	}
 	batch, dropErr, ok := c.take()
+	c.lately = (3*c.lately + len(batch)*4) / 4
 	switch {
 	case !ok || len(batch) == 0:
 	case batch[0].control != nil && dropErr == nil:
@@ -278,6 +284,26 @@ func (c *committer) step() (n int, ok bool) {
 		c.commit(batch)
 	}
 	return len(batch), ok
+}
+
+// gather lets those who are about to submit do so, where several work at a time: what can run at once shares the sync.
+func (c *committer) gather() {
+	if c.lately < 4*gatherFrom {
+		return
+	}
+	for range gatherTurns {
+		n := c.waiting()
+		runtime.Gosched()
+		if c.waiting() == n {
+			return
+		}
+	}
+}
+
+func (c *committer) waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.queue)
 }
 
 // peek shows what waits; nil when the committer is stopping.
