@@ -44,16 +44,19 @@ type level struct {
 
 // walker visits nodes in preorder.
 type walker struct {
-	t      *Tree
-	f      *Filter
-	auto   *automaton[string] // SchemeTopic
-	glob   *automaton[rune]   // SchemeChar
-	rows   int                // still wanted
-	visits int
-	resume []step // way to go on along; nil once it was reached
-	off    int
-	path   []level
-	out    Page
+	t       *Tree
+	f       *Filter
+	auto    *automaton[string] // SchemeTopic
+	glob    *automaton[rune]   // SchemeChar
+	rows    int                // still wanted
+	visits  int
+	resume  []step // way to go on along; nil once it was reached
+	off     int
+	path    []level
+	out     Page
+	nameSet states     // what names are for
+	names   []string   // of namesOf
+	room    [][]uint64 // of the states at each depth
 	// emit is given a matching node and how many of its rows were given before. It says how many it gave now, at
 	// most max, and whether there are more.
 	emit func(n *Node, from, max int) (int, bool)
@@ -169,22 +172,33 @@ func (w *walker) lost(depth int) {
 	}
 }
 
-// named goes down to the children that the filter names.
-func (w *walker) named(n *Node, set states) bool {
-	var names []string
+// namesOf are the names that the filter has next, in order. Nodes beside one another have the same.
+func (w *walker) namesOf(set states) []string {
+	if w.names != nil && w.nameSet.from == set.from && slices.Equal(w.nameSet.w, set.w) {
+		return w.names
+	}
+	w.nameSet = states{from: set.from, w: append(w.nameSet.w[:0], set.w...)}
+	names := make([]string, 0, 1)
 	set.each(func(place int) {
 		if place < len(w.f.level) {
 			names = append(names, w.f.level[place])
 		}
 	})
 	slices.Sort(names)
+	w.names = slices.Compact(names)
+	return w.names
+}
+
+// named goes down to the children that the filter names.
+func (w *walker) named(n *Node, set states) bool {
+	names := w.namesOf(set)
 	depth := len(w.path)
 	resuming := depth < len(w.resume)
 	from := ""
 	if resuming {
 		from = w.resume[depth].name
 	}
-	for _, name := range slices.Compact(names) {
+	for _, name := range names {
 		if name < from {
 			continue
 		}
@@ -262,10 +276,15 @@ func (w *walker) spell(set states, text string) states {
 
 // down enters a child with the states its level leads to.
 func (w *walker) down(c *Node, set states, byName bool) bool {
+	depth := len(w.path)
 	name := string(w.t.mem.name(c))
 	switch {
 	case w.f.scheme == SchemeTopic:
-		set = w.auto.step(nil, set, name)
+		for len(w.room) <= depth {
+			w.room = append(w.room, nil)
+		}
+		set = w.auto.step(w.room[depth], set, name)
+		w.room[depth] = set.w
 	case c.parent == 0: // the first level
 		set = w.spell(set, name)
 	default:
@@ -274,7 +293,6 @@ func (w *walker) down(c *Node, set states, byName bool) bool {
 	if len(set.w) == 0 {
 		return true
 	}
-	depth := len(w.path)
 	w.path = append(w.path, level{c, byName})
 	ok := w.node(c, set)
 	w.path = w.path[:depth]

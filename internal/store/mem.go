@@ -71,7 +71,7 @@ func (m *memStore) applyPersistent(op *op) {
 		p.dropQueue(op.q)
 	case !op.persistent:
 	case op.kind == opPut:
-		p.insert(op.q, op.s, &stagedPut{vrec: vrec{op.a, op.b}})
+		p.insert(op.q, op.s, &stagedPut{vrec: vrec{op.a, op.b}}, 1)
 	case op.kind == opRemove:
 		p.remove(op.q, op.s)
 	case op.kind == opHead:

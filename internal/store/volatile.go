@@ -118,7 +118,7 @@ func (v *volatile) apply(t *Tx, staged []stagedPut) {
 			v.dropQueue(op.q)
 		case op.persistent:
 		case op.kind == opPut:
-			v.insert(op.q, op.s, &staged[0])
+			v.insert(op.q, op.s, &staged[0], len(staged))
 			staged = staged[1:]
 		case op.kind == opRemove:
 			v.remove(op.q, op.s)
@@ -128,11 +128,12 @@ func (v *volatile) apply(t *Tx, staged []stagedPut) {
 	}
 }
 
-// insert makes a message visible. v.mu is held, as in all below that do not take it.
-func (v *volatile) insert(q QID, s Seq, r *stagedPut) {
+// insert makes a message visible; it is the first of so many, perhaps for other queues. v.mu is held, as in all below that do not
+// take it.
+func (v *volatile) insert(q QID, s Seq, r *stagedPut, more int) {
 	m := v.queues[q]
 	if m == nil {
-		m = v.newQueue()
+		m = v.newQueue(more)
 		v.queues[q] = m
 	}
 	if v.release(m, s) {
@@ -151,8 +152,14 @@ func (v *volatile) insert(q QID, s Seq, r *stagedPut) {
 	v.msgs++
 }
 
-func (v *volatile) newQueue() *vqueue {
+// manyAtOnce messages for a queue that has none come from one unit: its map is made for them at once.
+const manyAtOnce = 256
+
+func (v *volatile) newQueue(more int) *vqueue {
 	n := len(v.spare)
+	if more >= manyAtOnce {
+		return &vqueue{mem: make(map[Seq]vrec, min(more, shrinkFrom))}
+	}
 	if n == 0 {
 		return &vqueue{mem: map[Seq]vrec{}}
 	}
