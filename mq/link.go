@@ -113,7 +113,8 @@ func (l *link) close(err error) {
 
 // wait returns when the goroutines of a link that has been closed have ended. They never call it.
 func (l *link) wait() {
-	l.out.mu.Lock() // a gather that has not begun a goroutine yet begins none
+	l.out.mu.Lock()
+	l.out.flusher = true // none begins any more
 	l.out.mu.Unlock()
 	l.running.Wait()
 }

@@ -135,9 +135,6 @@ func (l *link) gather() error {
 		return w.flush(l.nc)
 	}
 	if !w.flusher {
-		if !l.alive() { // and maybe waited for
-			return net.ErrClosed
-		}
 		w.flusher = true
 		l.running.Go(l.flushLater)
 	} else if w.idle {
