@@ -199,24 +199,37 @@ func (u *Users) Check(name, password string) bool {
 		hash = w.hash
 	}
 	code := u.code(hash, password)
-	u.mu.Lock()
-	_, known := u.known[code]
-	u.mu.Unlock()
-	if known && w != nil {
+	if w != nil && u.knows(code) {
 		return true
 	}
-	u.hashing <- struct{}{}
-	ok := u.verify(hash, password) && w != nil
-	<-u.hashing
+	ok := u.verifyInTurn(hash, password) && w != nil
 	if ok {
-		u.mu.Lock()
-		if len(u.known) >= maxKnown {
-			clear(u.known)
-		}
-		u.known[code] = struct{}{}
-		u.mu.Unlock()
+		u.learn(code)
 	}
 	return ok
+}
+
+// verifyInTurn is verify, for at most maxHashing at a time.
+func (u *Users) verifyInTurn(hash, password string) bool {
+	u.hashing <- struct{}{}
+	defer func() { <-u.hashing }()
+	return u.verify(hash, password)
+}
+
+func (u *Users) knows(code [32]byte) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, known := u.known[code]
+	return known
+}
+
+func (u *Users) learn(code [32]byte) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if len(u.known) >= maxKnown {
+		clear(u.known)
+	}
+	u.known[code] = struct{}{}
 }
 
 func (u *Users) code(hash, password string) (c [32]byte) {

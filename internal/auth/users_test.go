@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestUsersFile(t *testing.T) {
@@ -123,4 +124,37 @@ func FuzzParseUsers(f *testing.F) {
 			t.Errorf("%v of %q", err, u.Format())
 		}
 	})
+}
+
+// Many who give a password at once do not take memory for as many hashes, and one whose check panics takes nobody's turn.
+func TestHashesAtATime(t *testing.T) {
+	u := NewUsers()
+	if err := u.Set("app", "the password", nil); err != nil {
+		t.Fatal(err)
+	}
+	u.Check("app", "wrong") // the hash of nobody is made
+	u.hashed = func(*hashCost) { panic("not to be") }
+	for range maxHashing {
+		func() {
+			defer func() { _ = recover() }()
+			u.Check("app", "wrong")
+		}()
+	}
+	const n = 8
+	begun, goOn := make(chan bool, n), make(chan bool)
+	u.hashed = func(*hashCost) { begun <- true; <-goOn }
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() { u.Check("app", "wrong") })
+	}
+	for range maxHashing {
+		<-begun
+	}
+	select {
+	case <-begun:
+		t.Errorf("more than %d hashes at a time", maxHashing)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(goOn)
+	wg.Wait()
 }

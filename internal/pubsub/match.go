@@ -36,16 +36,20 @@ func (t *Tree) Match(dst []*Sub, topic string) []*Sub {
 		return append(dst, e.subs...)
 	}
 	from := len(dst)
-	t.mu.RLock()
-	gen := t.gen.Load()
-	dst = t.match(dst, topic)
-	t.mu.RUnlock()
+	dst, gen := t.matchNow(dst, topic)
 	got := dst[from:]
 	byLevel(got)
 	if slot.seen.Swap(h) == h && len(got) <= maxCachedSubs && len(topic) <= maxCachedTopic {
 		slot.entry.Store(&cacheEntry{topic: topic, gen: gen, subs: slices.Clone(got)})
 	}
 	return dst
+}
+
+// matchNow is match with the generation that it is of.
+func (t *Tree) matchNow(dst []*Sub, topic string) ([]*Sub, uint64) {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.match(dst, topic), t.gen.Load()
 }
 
 // match finds the exact ones on the way down the tree, and how deep the lowest blocking object is.

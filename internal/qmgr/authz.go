@@ -150,9 +150,7 @@ func (m *Manager) Account(user string) auth.Account {
 	if user == UnknownUser {
 		return auth.Account{}
 	}
-	m.authz.mu.Lock()
-	a, ok := m.authz.accounts[user]
-	m.authz.mu.Unlock()
+	a, ok := m.authz.account(user)
 	if ok {
 		return a
 	}
@@ -164,13 +162,26 @@ func (m *Manager) Account(user string) auth.Account {
 		a.Groups = u.Groups // what the file says comes before what the system says
 	}
 	a.Admin = a.Admin || hasWord(a.Groups, auth.AdminGroup)
-	m.authz.mu.Lock()
-	if len(m.authz.accounts) >= maxAccounts {
-		clear(m.authz.accounts)
-	}
-	m.authz.accounts[user] = a
-	m.authz.mu.Unlock()
+	m.authz.keep(user, a)
 	return a
+}
+
+// account is what is remembered of a user id.
+func (s *authzState) account(user string) (auth.Account, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a, ok := s.accounts[user]
+	return a, ok
+}
+
+// keep remembers an account.
+func (s *authzState) keep(user string, a auth.Account) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.accounts) >= maxAccounts {
+		clear(s.accounts)
+	}
+	s.accounts[user] = a
 }
 
 // need is an authority over an object.

@@ -106,7 +106,7 @@ func (c *Conn) mayOpen(op string, h *handle, od *mqi.OD, objType, name string, m
 
 // mayOpenQueue checks the open of a queue, by the definition that was named: whoever may use an alias need not have
 // rights over its target. A queue that is named with another queue manager counts as its transmission queue, unless a
-// record for that queue manager (RQMNAME) says something. Who made a dynamic queue may do with it what he likes, for himself.
+// record for that queue manager (RQMNAME) says something of whoever it is for. Who made a dynamic queue may do with it what he likes, for himself.
 func (c *Conn) mayOpenQueue(op string, h *handle, od *mqi.OD, r *resolved) error {
 	switch {
 	case c.mayAll(h.opts, od.AlternateUserID):
@@ -114,7 +114,12 @@ func (c *Conn) mayOpenQueue(op string, h *handle, od *mqi.OD, r *resolved) error
 	case r.model != nil:
 		return c.mayOpen(op, h, od, "QUEUE", r.model.Name, auth.Display, nil)
 	case r.remote && od.ObjectQMgrName != "" && od.ObjectQMgrName != c.m.opt.Name:
-		if have, _ := c.m.authRecords().Has("RQMNAME", od.ObjectQMgrName, c.who.User, c.who.Groups); have != 0 {
+		user, groups := c.who.User, c.who.Groups
+		if h.opts&mqi.MQOO_ALTERNATE_USER_AUTHORITY != 0 {
+			user = strings.TrimRight(od.AlternateUserID, " \x00")
+			groups = c.m.Account(user).Groups
+		}
+		if have, _ := c.m.authRecords().Has("RQMNAME", od.ObjectQMgrName, user, groups); have != 0 {
 			return c.mayOpen(op, h, od, "RQMNAME", od.ObjectQMgrName, 0, nil)
 		}
 		return c.mayOpen(op, h, od, "QUEUE", r.base.Name, 0, nil)

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
@@ -273,7 +274,8 @@ func chlauthProfileFits(have, asked, match string) bool {
 	return auth.MatchStars(asked, have)
 }
 
-// runcheck answers DISPLAY CHLAUTH MATCH(RUNCHECK): the record that would decide about a channel that comes in.
+// runcheck answers DISPLAY CHLAUTH MATCH(RUNCHECK): the record that would decide about a channel that comes in, behind those that
+// would only have warned.
 func (x *exec) runcheck() *attr.Reply {
 	if strings.Contains(x.c.Name, "*") {
 		return conflict(mqi.MQRCCF_CHLAUTH_RUNCHECK_ERROR, x.c.Name, "MATCH(RUNCHECK) takes the full name of a channel")
@@ -293,43 +295,56 @@ func (x *exec) runcheck() *attr.Reply {
 		q.Hosts = []string{addr}
 	}
 	rules := x.m.chlauthRules()
-	i := rules.runcheck(&q, auth.DirectoryFunc(x.m.Account))
-	if i < 0 {
+	sc, _ := x.m.ServerConn(x.c.Name)
+	list := rules.runcheck(&q, sc.MCAUser, auth.DirectoryFunc(x.m.Account))
+	if len(list) == 0 {
 		return failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, x.c.Name)
 	}
-	return x.rowsOf([]*Object{rules.objs[i]}, nil, x.chlauthRequest(), chlauthApplies)
+	return x.rowsOf(list, nil, x.chlauthRequest(), chlauthApplies)
 }
 
-// runcheck finds the record that decides, or -1: one that blocks the address, else the mapping, unless the user that it
-// gives is blocked.
-func (s *ruleSnap) runcheck(q *auth.Query, dir auth.Directory) int {
-	if r, _ := auth.BlockedAddr(s.rules, q.Addr); r != nil {
-		return s.index(r)
+// runcheck finds the record that decides, in the order of auth.Admit: one that blocks the address, else the mapping, unless the
+// user that results is blocked. Where no record gives a user it is MCAUSER of the channel, and without one the client's.
+func (s *ruleSnap) runcheck(q *auth.Query, mcaUser string, dir auth.Directory) (list []*Object) {
+	decides := func(r *auth.Rule) bool {
+		list = append(list, s.object(r))
+		return !r.Warn
 	}
-	i := auth.Mapping(s.rules, q)
-	if i < 0 || s.rules[i].Source == "NOACCESS" {
-		return i
+	if r, _ := auth.BlockedAddr(s.rules, q.Addr); r != nil && decides(r) {
+		return list
 	}
-	user := q.User
-	if s.rules[i].Source == "MAP" {
-		user = s.rules[i].MCAUser
+	var rule *auth.Rule
+	if i := auth.Mapping(s.rules, q); i >= 0 {
+		rule = &s.rules[i]
 	}
-	if user == "" {
-		return i
+	if rule != nil && rule.Source == "NOACCESS" {
+		if decides(rule) {
+			return list
+		}
+		rule = nil
 	}
-	if r, _ := auth.BlockedUser(s.rules, q.Channel, user, dir.Account(user).Admin); r != nil {
-		return s.index(r)
+	user := cmp.Or(mcaUser, q.User)
+	if rule != nil && rule.Source == "MAP" {
+		user = rule.MCAUser
 	}
-	return i
-}
-
-func (s *ruleSnap) index(r *auth.Rule) int {
-	for i := range s.rules {
-		if &s.rules[i] == r {
-			return i
+	if user != "" {
+		if r, _ := auth.BlockedUser(s.rules, q.Channel, user, dir.Account(user).Admin); r != nil && decides(r) {
+			return list
 		}
 	}
-	return -1
+	if rule != nil {
+		decides(rule)
+	}
+	return list
+}
+
+func (s *ruleSnap) object(r *auth.Rule) *Object {
+	for i := range s.rules {
+		if &s.rules[i] == r {
+			return s.objs[i]
+		}
+	}
+	return nil // never: r is one of them
 }
 
 // peerParam reads a distinguished name; ok is false when it cannot be read.

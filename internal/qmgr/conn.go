@@ -32,6 +32,8 @@ type ConnectOptions struct {
 	Commands bool
 	// Collects says that RunWoken is called after each verb, so that the caller can serve those whom it has woken.
 	Collects bool
+	// Whole says that a get gives all of a message that stays because it is longer than the buffer (2080).
+	Whole bool
 	// Broken is called when the connection is broken by STOP CONN or by Break, and must not wait; nil: nobody.
 	Broken func()
 }

@@ -216,6 +216,12 @@ func (g *getting) answered(r waitResult) (*found, error) {
 	return g.claimed(r), nil
 }
 
+func (g *getting) lookOnce(s *search, now time.Time) (*found, *waiter, mqi.RC) {
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	return g.lookLocked(s, now)
+}
+
 // look searches once. It returns a message, or a waiter that has been registered, or an error, or (after discarding
 // expired messages) nothing.
 func (g *getting) look() (*found, *waiter, error) {
@@ -224,9 +230,7 @@ func (g *getting) look() (*found, *waiter, error) {
 	if g.gmo.Options&mqi.MQGMO_MARK_BROWSE_CO_OP != 0 {
 		g.markUntil = g.c.m.markEnd(now) // before the lock: the registry's comes first
 	}
-	g.q.mu.Lock()
-	f, w, rc := g.lookLocked(&s, now)
-	g.q.mu.Unlock()
+	f, w, rc := g.lookOnce(&s, now)
 	if len(s.dead) > 0 {
 		if err := g.c.m.discard(g.q, s.dead); err != nil && f == nil && w == nil {
 			return nil, nil, storeReason("MQGET", g.h.name, err)

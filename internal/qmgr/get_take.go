@@ -3,6 +3,7 @@ package qmgr
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
@@ -228,13 +229,7 @@ func (g *getting) take(f *found, msg *readMsg) error {
 		return mqi.E("MQGET", g.h.name, mqi.MQRC_UOW_NOT_AVAILABLE)
 	}
 	now := g.c.m.opt.Clock.Now()
-	g.q.mu.Lock()
-	for _, x := range parts {
-		g.q.take(x.slot, g.c.num)
-	}
-	g.q.stats.get(now, head.putNanos)
-	fx := g.q.departed(now)
-	g.q.mu.Unlock()
+	fx := g.leaves(now, head, parts...)
 	g.c.m.afterGet(g.q, &fx)
 	for i, x := range parts {
 		h := head
@@ -259,15 +254,22 @@ func (g *getting) take(f *found, msg *readMsg) error {
 	return storeReason("MQGET", g.h.name, g.c.m.commit(u))
 }
 
+// leaves takes the parts of a message from the queue, and returns what follows from that.
+func (g *getting) leaves(now time.Time, head *msgHead, parts ...*found) outcome {
+	g.q.mu.Lock()
+	defer g.q.mu.Unlock()
+	for _, x := range parts {
+		g.q.take(x.slot, g.c.num)
+	}
+	g.q.stats.get(now, head.putNanos)
+	return g.q.departed(now)
+}
+
 // takeNow is take of a nonpersistent message outside syncpoint.
 func (g *getting) takeNow(f *found, head *msgHead) error {
 	q, m := g.q, g.c.m
 	now := m.opt.Clock.Now()
-	q.mu.Lock()
-	q.take(f.slot, g.c.num)
-	q.stats.get(now, head.putNanos)
-	fx := q.departed(now)
-	q.mu.Unlock()
+	fx := g.leaves(now, head, f)
 	m.afterGet(q, &fx)
 	var tx store.Tx
 	tx.Remove(q.qid, f.e.seq, false)
@@ -321,7 +323,11 @@ func (g *getting) deliver(f *found, msg *readMsg, out *shaped) ([]byte, int, err
 	g.fillGMO(f, msg.head, len(body))
 	if len(body) > g.max {
 		if g.tooSmall(len(body)) {
-			return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
+			n := len(body)
+			if !g.c.opt.Whole {
+				body = body[:g.max]
+			}
+			return body, n, mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
 		}
 		out.keep()
 		return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_ACCEPTED)

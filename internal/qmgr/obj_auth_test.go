@@ -55,6 +55,25 @@ func TestChlauthMatch(t *testing.T) {
 	}
 	r.want("DISPLAY CHLAUTH(APP.TWO) MATCH(RUNCHECK) ADDRESS('10.0.0.9') CLNTUSER('joe')",
 		"CHLAUTH(APP.*) TYPE(USERMAP) ADDRESS( ) CLNTUSER(joe) MCAUSER(app) USERSRC(MAP)")
+	// The user is MCAUSER of the channel where no record gives one, and is blocked whoever asks.
+	r.ok("DEFINE CHANNEL(APP.ONE) CHLTYPE(SVRCONN) MCAUSER('root')")
+	r.ok("DEFINE CHANNEL(APP.TWO) CHLTYPE(SVRCONN) MCAUSER('root')")
+	r.ok("DEFINE CHANNEL(FREE) CHLTYPE(SVRCONN)")
+	r.ok("SET CHLAUTH('WARNS') TYPE(ADDRESSMAP) ADDRESS('*') USERSRC(NOACCESS) WARN(YES)")
+	r.ok("SET CHLAUTH('WARNS') TYPE(BLOCKUSER) USERLIST('eve')")
+	run := " MATCH(RUNCHECK) ADDRESS('10.0.0.9') CLNTUSER"
+	for cmd, want := range map[string]string{
+		"(APP.ONE)" + run + "('x')":   "BLOCKUSER",
+		"(APP.TWO)" + run + "('joe')": "USERMAP",
+		"(FREE)" + run + "('root')":   "BLOCKUSER",
+		"(WARNS)" + run + "('eve')":   "ADDRESSMAP BLOCKUSER",
+		"(WARNS)" + run + "('joe')":   "ADDRESSMAP",
+	} {
+		if got := namesIn(r.show("DISPLAY CHLAUTH"+cmd), " TYPE"); got != want {
+			t.Errorf("%s shows %s, want %s", cmd, got, want)
+		}
+	}
+	r.refuse("AMQ8884E", "DISPLAY CHLAUTH(FREE)"+run+"('joe')")
 	r.refuse("AMQ8203E", "DISPLAY CHLAUTH('APP.*') MATCH(RUNCHECK) ADDRESS('1.1.1.1') CLNTUSER('x')")
 }
 

@@ -173,13 +173,13 @@ func (m *Manager) removeLocked(o *Object) {
 // release ends p's right over its objects; entries that were made for it and got no definition go.
 func (m *Manager) release(p *Pending) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, o := range p.objs {
 		if o.Def() == nil {
 			m.removeLocked(o)
 		}
 		o.unlatch(p)
 	}
-	m.mu.Unlock()
 }
 
 // tableOf says where a class is stored.

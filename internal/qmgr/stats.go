@@ -196,20 +196,22 @@ func (m *Manager) count(c *Conn, q *Queue, d *deed) {
 		d.onQueue = age(m.opt.Clock.Now(), d.put)
 	}
 	st := &m.ev.stats
-	due := false
-	st.mu.Lock()
-	if cfg.statMQI {
-		st.mqi.add(d)
+	add := func() (due bool) {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		if cfg.statMQI {
+			st.mqi.add(d)
+		}
+		if statQ {
+			st.queue(q).add(d)
+		}
+		if acct {
+			c.account(q, acctMQI, acctQ, d)
+			due = d.kind != didDisconnect && d.kind != didBreak && c.acct.overdue(cfg, m.opt.Clock.Now())
+		}
+		return due
 	}
-	if statQ {
-		st.queue(q).add(d)
-	}
-	if acct {
-		c.account(q, acctMQI, acctQ, d)
-		due = d.kind != didDisconnect && d.kind != didBreak && c.acct.overdue(cfg, m.opt.Clock.Now())
-	}
-	st.mu.Unlock()
-	if due {
+	if add() {
 		c.writeAccount(-1)
 	}
 }

@@ -292,25 +292,7 @@ func (m *Manager) reveal(u *uow) {
 	}
 	var late store.Tx // what was put on a queue that has been deleted meanwhile
 	for _, b := range u.batches() {
-		b.q.mu.Lock()
-		b.q.wait.by = u.by
-		for _, i := range b.puts {
-			p := u.puts[i]
-			if b.q.dead {
-				e := b.q.slab.at(p.slot)
-				late.Remove(b.q.qid, e.seq, e.flags&fPersistent != 0)
-				b.q.drop(p.slot)
-				continue
-			}
-			b.q.show(p.slot, now)
-		}
-		for _, i := range b.gets {
-			b.q.remove(u.gets[i].slot)
-		}
-		missed := len(b.puts) > 0 && b.q.watch.missed
-		b.q.wait.by = nil
-		b.q.mu.Unlock()
-		if missed {
+		if u.revealOn(b, now, &late) {
 			u.cause(func() { m.recheck(b.q) })
 		}
 	}
@@ -352,6 +334,29 @@ func (m *Manager) undo(u *uow) {
 	m.fireBackedOut(u)
 }
 
+// revealOn does it for one queue. late gets what was put on one that has been deleted; missed says that a trigger is to be looked
+// at again.
+func (u *uow) revealOn(b *batch, now time.Time, late *store.Tx) (missed bool) {
+	b.q.mu.Lock()
+	defer b.q.mu.Unlock()
+	b.q.wait.by = u.by
+	defer func() { b.q.wait.by = nil }()
+	for _, i := range b.puts {
+		p := u.puts[i]
+		if b.q.dead {
+			e := b.q.slab.at(p.slot)
+			late.Remove(b.q.qid, e.seq, e.flags&fPersistent != 0)
+			b.q.drop(p.slot)
+			continue
+		}
+		b.q.show(p.slot, now)
+	}
+	for _, i := range b.gets {
+		b.q.remove(u.gets[i].slot)
+	}
+	return len(b.puts) > 0 && b.q.watch.missed
+}
+
 // withdraw takes back what a verb that failed has done, and the trigger messages it would have caused.
 func (m *Manager) withdraw(u *uow) {
 	m.giveBack(u)
@@ -362,18 +367,22 @@ func (m *Manager) withdraw(u *uow) {
 // giveBack removes the unit's puts and returns its gets.
 func (m *Manager) giveBack(u *uow) {
 	for _, b := range u.batches() {
-		b.q.mu.Lock()
-		for _, i := range b.puts {
-			b.q.drop(u.puts[i].slot)
+		u.giveBackOn(b)
+	}
+}
+
+func (u *uow) giveBackOn(b *batch) {
+	b.q.mu.Lock()
+	defer b.q.mu.Unlock()
+	for _, i := range b.puts {
+		b.q.drop(u.puts[i].slot)
+	}
+	for _, i := range b.gets {
+		if b.q.dead {
+			b.q.remove(u.gets[i].slot)
+		} else {
+			b.q.restore(u.gets[i].slot)
 		}
-		for _, i := range b.gets {
-			if b.q.dead {
-				b.q.remove(u.gets[i].slot)
-			} else {
-				b.q.restore(u.gets[i].slot)
-			}
-		}
-		b.q.mu.Unlock()
 	}
 }
 

@@ -305,14 +305,11 @@ func (c *Conn) xaDetach() *uow {
 	return u
 }
 
-// endBranches rolls back what the connection has not prepared, when it ends.
-func (c *Conn) endBranches() {
-	if !c.xa.used {
-		return
-	}
+// leaveBranches takes the connection's branches from it, and returns the work that is to be undone.
+func (c *Conn) leaveBranches() (undo []*uow) {
 	s := &c.m.xa
-	var undo []*uow
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, b := range s.branches {
 		switch {
 		case b.conn != c:
@@ -328,8 +325,15 @@ func (c *Conn) endBranches() {
 			s.drop(b)
 		}
 	}
-	s.mu.Unlock()
-	for _, u := range undo {
+	return undo
+}
+
+// endBranches rolls back what the connection has not prepared, when it ends.
+func (c *Conn) endBranches() {
+	if !c.xa.used {
+		return
+	}
+	for _, u := range c.leaveBranches() {
 		c.m.undo(u)
 		u.forgetPlaces()
 	}
