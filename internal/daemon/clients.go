@@ -45,9 +45,12 @@ type client struct{ user, appl string }
 func newClients(qm *qmgr.Manager, log *zerolog.Logger, clk clock.Clock, k *keys) *clients {
 	c := &clients{qm: qm, log: log, clk: clk, keys: k, inst: map[string]map[string]int{}, who: map[*fap.Instance]*client{},
 		repeats: obs.NewRepeats(func(d time.Duration, f func()) func() bool { return clk.AfterFunc(d, f).Stop })}
-	c.srv = fap.New(&engine.Backend{Manager: qm, Start: c.start, Identify: c.identify},
-		fap.Options{Clock: clk, Log: log, Repeats: c.repeats})
+	c.srv = fap.New(c.backend(), fap.Options{Clock: clk, Log: log, Repeats: c.repeats})
 	return c
+}
+
+func (c *clients) backend() *engine.Backend {
+	return &engine.Backend{Manager: c.qm, Start: c.start, Identify: c.identify, Connected: c.connected}
 }
 
 // serve accepts the clients of one port until ctx ends. A port that is closed takes no more of them, and those that came

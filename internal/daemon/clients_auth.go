@@ -32,16 +32,17 @@ func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Iden
 		return auth.Identity{}, mqi.E("MQCONN", r.Instance.Channel, mqi.MQRC_CHANNEL_NOT_AVAILABLE)
 	}
 	c.early.asks(r.Peer.Addr, c.clk.Now())
-	id, err := c.qm.AdmitClient(ctx, a)
-	if err == nil {
-		c.early.connected(r.Peer.Addr)
-		c.mu.Lock()
-		if w := c.who[r.Instance]; w != nil {
-			w.user, w.appl = id.User, r.ApplName
-		}
-		c.mu.Unlock()
+	return c.qm.AdmitClient(ctx, a)
+}
+
+// connected notes a client whose MQCONN has succeeded. Until then it counts as one that has not connected.
+func (c *clients) connected(r fap.ConnectRequest, id auth.Identity) {
+	c.early.connected(r.Peer.Addr)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if w := c.who[r.Instance]; w != nil {
+		w.user, w.appl = id.User, r.ApplName
 	}
-	return id, err
 }
 
 // hostNames finds the names of an address, and keeps those that lead back to it.

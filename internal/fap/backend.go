@@ -91,7 +91,7 @@ type Conn interface {
 	Put(ctx context.Context, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error
 	Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, body []byte) error
 	// Get waits as the options say, or until ctx ends: then it fails, and no message has left its queue. It returns at most
-	// max bytes of the body, and the length of the whole.
+	// max bytes of the body, and the length of the whole; of a message that stays because it is longer (2080) all of it.
 	Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) (body []byte, total int, err error)
 	// Inq returns the integer attributes and, blank padded one behind the other, the character attributes; of each at most
 	// what the caller has room for.

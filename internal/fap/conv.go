@@ -189,7 +189,7 @@ func (c *conv) visit(from *conv, fn func() error) {
 func (c *conv) work() error {
 	c.turn = &c.mine
 	for {
-		if c.k.out.full(maxOut, false) {
+		if c.k.out.full(c.k.outLimit(), false) {
 			c.turn.flush()
 			if err := c.k.out.drain(); err != nil {
 				return err
@@ -268,7 +268,7 @@ func (c *conv) drop() {
 // take serves the reader's message at once if that need not wait, and else gives it to the conversation. Called by the reader
 // only.
 func (c *conv) take(h wire.Header, body []byte) error {
-	if h.Type == wire.SPI && h.Flags&wire.FlagConfirm != 0 {
+	if h.Type == wire.SPI && h.Flags&wire.FlagConfirm != 0 && c.k.connected.Load() {
 		if served, err := c.notifyNow(h, body); served || err != nil {
 			return err
 		}
@@ -292,12 +292,9 @@ func (c *conv) take(h wire.Header, body []byte) error {
 	}
 	c.mu.Unlock()
 	if mine {
-		if c.k.out.full(maxOut, false) {
-			c.k.turn.flush()
-			if err := c.k.out.drain(); err != nil {
-				c.release()
-				return err
-			}
+		if err := c.k.outRoom(); err != nil {
+			c.release()
+			return err
 		}
 		served, err := c.inline(m)
 		if served || err != nil {
@@ -443,12 +440,13 @@ func (c *conv) tryConnect(b *wire.Conn) error {
 	if c.k.stopping.Load() {
 		return mqi.E("MQCONN", c.k.inst.Channel, mqi.MQRC_CONNECTION_QUIESCING)
 	}
-	user := c.k.user.LongUser
+	who := c.k.who()
+	user := who.LongUser
 	if user == "" {
-		user = c.k.user.User
+		user = who.User
 	}
 	conn, err := c.k.s.backend.Connect(c.ctx, ConnectRequest{
-		Peer: c.k.peer, Instance: c.k.inst, User: user, Password: c.k.user.Password, Auth: c.auth,
+		Peer: c.k.peer, Instance: c.k.inst, User: user, Password: who.Password, Auth: c.auth,
 		Protected: c.k.link.Load().protected, ApplName: b.ApplName, ApplType: b.ApplType,
 		AccountingToken: b.AccountingToken, Options: b.XOptions, Broken: c.lost,
 	})
@@ -475,7 +473,7 @@ func (c *conv) userName() string {
 	if c.auth != nil {
 		return c.auth.User
 	}
-	return c.k.user.LongUser
+	return c.k.who().LongUser
 }
 
 // disconnect serves MQDISC. The conversation stays until END_CONV.

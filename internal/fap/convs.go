@@ -48,13 +48,16 @@ func (k *socket) startConv(h wire.Header, a *wire.Socket) error {
 	if err := k.awaitEnded(int(l.convs)); err != nil {
 		return err
 	}
+	if err := k.outRoom(); err != nil {
+		return err
+	}
 	k.newConv(a.Conv)
 	r := h
 	r.Magic, r.Type, r.Flags, r.Conv, r.Req = wire.TSHM, wire.StatusData, 0, a.Conv, 0
 	return k.write(r, wire.API{}, &wire.Status{})
 }
 
-// endConv is the client's END_CONV. The conversation's place and id are free at once; it cleans up by itself.
+// endConv is the client's END_CONV, in the reader. The conversation's place and id are free at once; it cleans up by itself.
 func (k *socket) endConv(id uint32) {
 	k.mu.Lock()
 	c := k.convs[id]
@@ -66,9 +69,8 @@ func (k *socket) endConv(id uint32) {
 	if c == nil {
 		return
 	}
-	b := k.out.begin()
-	c.gone = true
-	_ = k.out.end(b) // nothing was added
+	k.asm.Drop(id)
+	_ = k.out.add(func(b []byte) []byte { c.gone = true; return b }) // nothing is added
 	c.cancel(errEndConv)
 }
 

@@ -11,3 +11,19 @@ func (s *Server) Beating() bool {
 	}
 	return false
 }
+
+// Unsent is the most that any socket has to write.
+func (s *Server) Unsent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for k := range s.sockets {
+		k.out.mu.Lock()
+		n = max(n, len(k.out.buf)+k.out.rest)
+		k.out.mu.Unlock()
+	}
+	return n
+}
+
+// MaxOut is what a socket may have to write, about.
+const MaxOut = maxOut

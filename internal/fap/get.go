@@ -21,14 +21,17 @@ func (c *conv) get(m call, a wire.API, b *wire.Get) (served bool, err error) {
 	return true, c.getHere(m, a, b)
 }
 
+// getRoom is how much of a message an MQGET wants.
+func (c *conv) getRoom(b *wire.Get) int { return min(int(b.MaxLength), c.k.link.Load().maxMsg) }
+
 // getHere waits in this goroutine.
 func (c *conv) getHere(m call, a wire.API, b *wire.Get) error {
 	ctx, done := c.waiting(false)
 	md, gmo := b.MD, b.GMO
-	limit := c.k.link.Load().maxMsg
-	body, total, err := c.conn.Get(ctx, a.Hobj, &md, &gmo, min(int(b.MaxLength), limit))
+	limit := c.getRoom(b)
+	body, total, err := c.conn.Get(ctx, a.Hobj, &md, &gmo, limit)
 	woken := done()
-	g := heldGet{h: m.h, hobj: a.Hobj, md: md, gmo: gmo, mdVersion: b.MD.Version, gmoVersion: b.GMO.Version}
+	g := heldGet{h: m.h, hobj: a.Hobj, max: limit, md: md, gmo: gmo, mdVersion: b.MD.Version, gmoVersion: b.GMO.Version}
 	return c.answerGet(&g, body, total, woken, err)
 }
 
@@ -47,6 +50,9 @@ func (c *conv) answerGet(g *heldGet, body []byte, total int, woken mqi.RC, err e
 	if failed(err) {
 		body, total = nil, 0
 	}
+	if len(body) > g.max {
+		body = body[:max(g.max, 0)] // of one that stays
+	}
 	r := &c.getReply
 	*r = wire.GetReply{MD: g.md, GMO: g.gmo, DataLength: int32(total), Data: body}
 	r.MD.Version, r.GMO.Version = g.mdVersion, g.gmoVersion
@@ -62,6 +68,7 @@ type heldGet struct {
 	state                 WaitState
 	h                     wire.Header
 	hobj                  int32
+	max                   int // bytes that are wanted
 	md                    mqi.MD
 	gmo                   mqi.GMO
 	mdVersion, gmoVersion int32
@@ -76,8 +83,9 @@ func (c *conv) getHeld(m call, a wire.API, b *wire.Get) (served bool, err error)
 	if g.wait == nil {
 		g.wait = c.waiter.NewWait(&waker{c: c})
 	}
-	g.h, g.hobj, g.md, g.gmo, g.mdVersion, g.gmoVersion = m.h, a.Hobj, b.MD, b.GMO, b.MD.Version, b.GMO.Version
-	body, total, s, err := g.wait.Get(a.Hobj, &g.md, &g.gmo, min(int(b.MaxLength), c.k.link.Load().maxMsg))
+	g.h, g.hobj, g.max = m.h, a.Hobj, c.getRoom(b)
+	g.md, g.gmo, g.mdVersion, g.gmoVersion = b.MD, b.GMO, b.MD.Version, b.GMO.Version
+	body, total, s, err := g.wait.Get(a.Hobj, &g.md, &g.gmo, g.max)
 	if s == Unfit {
 		return false, nil
 	}
@@ -179,7 +187,10 @@ func (c *conv) wakeGet(rc mqi.RC) {
 	defer c.kick()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.gets == 0 {
+	switch {
+	case c.gets == 0 && rc == mqi.MQRC_NO_MSG_AVAILABLE:
+		return // it was for an MQGET, which has its answer: no stream ends for want of a message
+	case c.gets == 0:
 		c.wakeStream, c.wakeUpTo = rc, c.reqs
 		if c.stopIt != nil && c.asides {
 			c.stopIt(errWoken)

@@ -201,16 +201,23 @@ const earlyRoom = 2 * maxEarly
 // room is what may wait for its turn: two of the largest messages.
 func (l *link) room() int64 { return 2 * int64(l.maxMsg+overhead) }
 
-// takeUser keeps the user id of the first conversation, which holds for all of the socket.
+// takeUser keeps the user id that the client tells once, before its first MQCONN; it holds for all of the socket. Later ones mean
+// nothing: who a conversation is must not change while it connects.
 func (k *socket) takeUser(h wire.Header, body []byte) error {
 	_, b, err := decode(h, body)
 	if err != nil {
 		return err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.user = *b.(*wire.UserID)
+	k.user.CompareAndSwap(nil, b.(*wire.UserID))
 	return nil
+}
+
+// who is the user id that the client has told.
+func (k *socket) who() wire.UserID {
+	if u := k.user.Load(); u != nil {
+		return *u
+	}
+	return wire.UserID{}
 }
 
 // accepted ends the time limit of the handshake, and lets large messages come. It reports whether this was the socket's first

@@ -61,24 +61,19 @@ func (o *outbox) init(nc net.Conn, wg *sync.WaitGroup, failed func(error), room 
 	o.direct = newTryWriter(nc)
 }
 
-// begin gives the buffer to append to; end takes it back. In between the outbox is locked.
-func (o *outbox) begin() []byte {
+// add lets fn append to the buffer, with the outbox locked. What a panic of fn has appended counts for nothing.
+func (o *outbox) add(fn func(b []byte) []byte) error {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.box == nil {
 		o.box = outBufs.Get().(*outBuf)
 		o.buf = o.box.b
 	}
-	return o.buf
-}
-
-func (o *outbox) end(b []byte) error {
-	o.buf = b
+	o.buf = fn(o.buf)
 	if o.err != nil {
 		o.buf = o.buf[:0]
 	}
-	err := o.err
-	o.mu.Unlock()
-	return err
+	return o.err
 }
 
 // flush writes what there is, as far as that goes without waiting.

@@ -1,6 +1,7 @@
 package fap
 
 import (
+	"context"
 	"errors"
 	"net"
 	"runtime"
@@ -18,7 +19,7 @@ func TestOutboxFailureHasAnOwner(t *testing.T) {
 	var o outbox
 	told, goOn := make(chan error, 1), make(chan struct{})
 	o.init(nc, &wg, func(err error) { told <- err; <-goOn }, func() {})
-	if err := o.end(append(o.begin(), "lost"...)); err != nil {
+	if err := o.add(func(b []byte) []byte { return append(b, "lost"...) }); err != nil {
 		t.Fatal(err)
 	}
 	o.flush()
@@ -56,7 +57,7 @@ func TestAnswersShareAWrite(t *testing.T) {
 		k.out.init(p, &k.wg, func(error) {}, func() {})
 		k.working.Store(working)
 		answer := func(text string) {
-			if err := k.out.end(append(k.out.begin(), text...)); err != nil {
+			if err := k.out.add(func(b []byte) []byte { return append(b, text...) }); err != nil {
 				t.Error(err)
 			}
 			k.letOthersReply()
@@ -68,5 +69,41 @@ func TestAnswersShareAWrite(t *testing.T) {
 			t.Errorf("%q in the first write with %d at work, want %q", got, working, want)
 		}
 		k.wg.Wait()
+	}
+}
+
+// What panics while it writes an answer leaves no lock behind: others send to the same socket.
+func TestOutboxSurvivesAPanic(t *testing.T) {
+	var o outbox
+	func() {
+		defer func() { _ = recover() }()
+		_ = o.add(func(b []byte) []byte { panic("an answer that cannot be written") })
+	}()
+	done := make(chan error, 1)
+	go func() { done <- o.add(func(b []byte) []byte { return append(b, "good"...) }) }()
+	select {
+	case err := <-done:
+		if err != nil || string(o.buf) != "good" {
+			t.Errorf("%v, %q", err, o.buf)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the outbox is locked for ever")
+	}
+}
+
+// A getter is not handed a message past those of its client that came before: they may end the get.
+func TestOwnAfterTheClient(t *testing.T) {
+	c := &conv{in: make(chan call, 1), ctx: context.Background()}
+	w := &waker{c: c}
+	c.in <- call{}
+	if w.Own() {
+		t.Fatal("handed past a message of the client")
+	}
+	c.held = true // they wait for its answer
+	if !w.Own() {
+		t.Fatal("an MQGET that waits is handed nothing")
+	}
+	if w.Own() {
+		t.Fatal("two owners")
 	}
 }

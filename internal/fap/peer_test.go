@@ -2,9 +2,11 @@ package fap_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -102,6 +104,7 @@ type peer struct {
 	magic wire.Magic
 	zos   bool // eye-catchers in EBCDIC
 	asm   wire.Assembler
+	user  string // "": app
 }
 
 func (s *server) dial(t testing.TB) *peer {
@@ -249,7 +252,8 @@ func (p *peer) negotiate(id *wire.ID) *wire.ID {
 	if h.Flags&wire.FlagError != 0 || got.Err1 != 0 {
 		p.t.Fatalf("not agreed: flags %#x, %#x", h.Flags, got.Err1)
 	}
-	p.send(wire.UserIDData, p.first(), 0, &wire.UserID{User: "APP", LongUser: "app"})
+	user := cmp.Or(p.user, "app")
+	p.send(wire.UserIDData, p.first(), 0, &wire.UserID{User: strings.ToUpper(user), LongUser: user})
 	return got
 }
 

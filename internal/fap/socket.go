@@ -43,8 +43,8 @@ type socket struct {
 
 	peer Peer
 	inst *Instance
-	user wire.UserID
-	link atomic.Pointer[link] // replaced as a whole by the reader
+	user atomic.Pointer[wire.UserID] // nil: not told yet; never replaced
+	link atomic.Pointer[link]        // replaced as a whole by the reader
 
 	out outbox
 
@@ -269,14 +269,55 @@ func (k *socket) read() (h wire.Header, body []byte, err error) {
 		if h.Flags&wire.FlagWhole == wire.FlagWhole {
 			return h, body, nil
 		}
-		if k.connected.Load() {
-			k.asm.Max = l.maxMsg + overhead
-		}
-		whole, done, err := k.asm.Add(h, body)
+		whole, done, err := k.gather(l, h, body)
 		if err != nil || done {
 			return h, whole, err
 		}
 	}
+}
+
+// gather takes a part of a message, which must be of a conversation that there is, or else of the negotiation.
+func (k *socket) gather(l *link, h wire.Header, body []byte) (whole []byte, done bool, err error) {
+	if h.Type != wire.InitialData || l.fap > 0 {
+		if c, err := k.find(h); c == nil {
+			return nil, false, err
+		}
+	}
+	if k.connected.Load() {
+		k.asm.Max, k.asm.Convs = l.maxMsg+overhead, max(1, int(l.convs))
+	}
+	return k.asm.Add(h, body)
+}
+
+// find is the conversation of a message. Without one there is an error, or the message has crossed the end of its
+// conversation, and means nothing.
+func (k *socket) find(h wire.Header) (*conv, error) {
+	if k.link.Load().shared != (h.Magic == wire.TSHM) {
+		return nil, &wire.Error{Struct: "TSH", Why: wire.BadStrucID}
+	}
+	c := k.conv(h.Conv)
+	if c != nil || !h.Type.IsCall() && k.had(h.Conv) {
+		return c, nil
+	}
+	k.refuse(wire.CodeConvID)
+	return nil, fmt.Errorf("%v on conversation %d, which is not open", h.Type, h.Conv)
+}
+
+// outRoom waits while much is written that the peer does not read: before each answer that the reader gives.
+func (k *socket) outRoom() error {
+	if !k.out.full(k.outLimit(), false) {
+		return nil
+	}
+	k.turn.flush()
+	return k.out.drain()
+}
+
+// outLimit is how much may wait to be written before whoever answers waits too.
+func (k *socket) outLimit() int {
+	if k.connected.Load() {
+		return maxOut
+	}
+	return maxEarly
 }
 
 // segment takes the next one out of the read buffer. Before it waits for more, what was written is flushed.
@@ -334,6 +375,9 @@ func (k *socket) dispatch(h wire.Header, body []byte) error {
 	switch h.Type {
 	case wire.Heartbeat:
 		if h.Flags&wire.FlagConfirm != 0 {
+			if err := k.outRoom(); err != nil {
+				return err
+			}
 			a := h
 			a.Flags = 0
 			return k.write(a, wire.API{}, &wire.Empty{})
@@ -349,16 +393,9 @@ func (k *socket) dispatch(h wire.Header, body []byte) error {
 	case wire.UserIDData:
 		return k.takeUser(h, body)
 	}
-	if k.link.Load().shared != (h.Magic == wire.TSHM) {
-		return &wire.Error{Struct: "TSH", Why: wire.BadStrucID}
-	}
-	c := k.conv(h.Conv)
-	if c == nil && !h.Type.IsCall() && k.had(h.Conv) {
-		return nil // what crossed the end of the conversation
-	}
+	c, err := k.find(h)
 	if c == nil {
-		k.refuse(wire.CodeConvID)
-		return fmt.Errorf("%v on conversation %d, which is not open", h.Type, h.Conv)
+		return err
 	}
 	return c.take(h, body)
 }
@@ -393,14 +430,15 @@ func (k *socket) addFor(c *conv, h wire.Header, a wire.API, b wire.Body) error {
 		return ccsidError(h.CCSID)
 	}
 	l := k.link.Load()
-	buf := k.out.begin()
-	if c != nil && c.gone {
-		return k.out.end(buf)
-	}
-	at := len(buf)
-	buf = wire.AppendMessage(buf, h, a, b, codec, l.transmission)
-	k.counts.sent(len(buf)-at, l.transmission)
-	return k.out.end(buf)
+	return k.out.add(func(buf []byte) []byte {
+		if c != nil && c.gone {
+			return buf
+		}
+		at := len(buf)
+		buf = wire.AppendMessage(buf, h, a, b, codec, l.transmission)
+		k.counts.sent(len(buf)-at, l.transmission)
+		return buf
+	})
 }
 
 // letOthersReply lets other conversations of the socket come to their answers, when they can at once: verbs that shared a sync

@@ -89,6 +89,9 @@ func (c *conv) notifyNow(h wire.Header, body []byte) (bool, error) {
 	if !ok {
 		return false, nil
 	}
+	if err := c.k.outRoom(); err != nil {
+		return true, err
+	}
 	err = c.k.notify(n)
 	s.Reply, s.Part = true, &wire.SPINotifyOut{}
 	h.Type, h.Flags = h.Type.Reply(), 0 // not by reply, which belongs to the conversation's owner
@@ -110,5 +113,5 @@ var errNoConversation = errors.New("no such connection of this client")
 func (k *socket) sameClient(o *socket) bool {
 	a, _, err1 := net.SplitHostPort(k.peer.Addr.String())
 	b, _, err2 := net.SplitHostPort(o.peer.Addr.String())
-	return err1 == nil && err2 == nil && a == b && k.peer.Channel == o.peer.Channel && k.user.LongUser == o.user.LongUser
+	return err1 == nil && err2 == nil && a == b && k.peer.Channel == o.peer.Channel && k.who().LongUser == o.who().LongUser
 }

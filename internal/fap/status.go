@@ -90,11 +90,11 @@ func (k *socket) status() (Status, bool) {
 		return Status{}, false
 	}
 	k.mu.Lock()
-	shared, user := len(k.convs), k.user.LongUser
+	shared := len(k.convs)
 	k.mu.Unlock()
 	n := &k.counts
 	st := Status{Instance: k.inst, Number: n.number, Channel: k.inst.Channel, ConnName: k.peer.Addr.String(),
-		Local: k.nc.LocalAddr().String(), User: user, Product: k.peer.Product, Level: l.fap, TLS: k.peer.TLS, Shared: shared,
+		Local: k.nc.LocalAddr().String(), User: k.who().LongUser, Product: k.peer.Product, Level: l.fap, TLS: k.peer.TLS, Shared: shared,
 		MaxShared: int(l.convs), MaxMsg: l.maxMsg, Heartbeat: l.heartbeat, Stopping: k.stopping.Load(),
 		Waiting: k.waits.Load() > 0, Started: n.started, Calls: n.calls.Load(), BytesIn: n.in.Load(), BytesOut: n.out.Load(),
 		BuffersIn: n.bufsIn.Load(), BuffersOut: n.bufsOut.Load()}

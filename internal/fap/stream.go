@@ -251,11 +251,7 @@ func (c *conv) send(st *stream, md *mqi.MD, gmo *mqi.GMO, body []byte, total int
 		return rc, nil
 	case rc == mqi.MQRC_TRUNCATED_MSG_FAILED && total > limit:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL, nil
-	case rc == mqi.MQRC_TRUNCATED_MSG_FAILED:
-		if body, err = c.whole(gmo.ResolvedQName, gmo.MsgToken, limit); err != nil {
-			_, rc = mqi.Reason(err)
-			return rc, nil
-		}
+	case rc == mqi.MQRC_TRUNCATED_MSG_FAILED: // the client has to see all of it, and then asks for it by its token
 	case accept && st.req.MaxMsg >= 0 && total > int(st.req.MaxMsg):
 		rc = mqi.MQRC_TRUNCATED_MSG_ACCEPTED // the client cuts it
 	}
@@ -279,23 +275,6 @@ func (c *conv) room(st *stream, gmo *mqi.GMO) int {
 	return limit
 }
 
-// whole is the body of a message that stays because it is longer than the client's buffer. The client has to see all of it,
-// and then asks for it by its token.
-func (c *conv) whole(queue string, token mqi.Token, limit int) ([]byte, error) {
-	od := mqi.DefaultOD()
-	od.ObjectName = queue
-	h, _, err := c.conn.Open(c.ctx, &od, mqi.MQOO_BROWSE)
-	if err != nil {
-		return nil, err
-	}
-	defer c.conn.Close(c.ctx, h, mqi.MQCO_NONE)
-	md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
-	md.Version, gmo.Version = 2, 4
-	gmo.Options, gmo.MatchOptions, gmo.MsgToken = mqi.MQGMO_BROWSE_FIRST, mqi.MQMO_MATCH_MSG_TOKEN, token
-	body, _, err := c.conn.Get(c.ctx, h, &md, &gmo, limit)
-	return body, err
-}
-
 // sendAsync numbers a message of a stream and puts it into the outbox.
 func (c *conv) sendAsync(st *stream, a *wire.Async) error {
 	st.index++
@@ -306,19 +285,22 @@ func (c *conv) sendAsync(st *stream, a *wire.Async) error {
 	codec, _ := h.Codec()
 	k := c.k
 	max := k.link.Load().transmission
-	b := k.out.begin()
-	if c.gone {
-		return k.out.end(b)
-	}
-	k.counts.sent(sizeMD2+len(a.Data), max)
-	b = wire.AppendAsync(b, h, a, codec, max)
-	much := len(b) >= streamBuffer
-	if err := k.out.end(b); err != nil {
+	gone, much := false, false
+	err := k.out.add(func(b []byte) []byte {
+		if gone = c.gone; gone {
+			return b
+		}
+		k.counts.sent(sizeMD2+len(a.Data), max)
+		b = wire.AppendAsync(b, h, a, codec, max)
+		much = len(b) >= streamBuffer
+		return b
+	})
+	switch {
+	case err != nil || gone:
 		return err
-	}
-	if much {
+	case much:
 		k.out.flush()
-	} else {
+	default:
 		c.turn.touch(k, sizeMD2+len(a.Data))
 	}
 	return nil

@@ -147,7 +147,8 @@ func TestStreamedGet(t *testing.T) {
 // TestStreamedReasons: how a streamed get learns of anything but a message.
 func TestStreamedReasons(t *testing.T) {
 	m := memory.New("QM1", "Q1")
-	p := start(t, m, nil, nil).client(t)
+	s := start(t, m, nil, nil)
+	p := s.client(t)
 	p.startConv(3)
 	conn := p.connect(3)
 	q := p.open(3, "Q1")
@@ -177,6 +178,17 @@ func TestStreamedReasons(t *testing.T) {
 		if h, _, b := p.recv(); h.Type == wire.AsyncMsg && b.(*wire.Async).Reason != mqi.MQRC_XWAIT_CANCELED {
 			t.Errorf("woken with %+v", b)
 		}
+	}
+	// One that ends a get for want of a message is for an MQGET, which has had its answer: the stream goes on.
+	p.request(3, q, wire.ReqSync, mqi.MQGMO_WAIT, 1, 0, false)
+	p.sendH(p.header(wire.SPI, 1, 3, wire.FlagConfirm), wire.API{}, &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1,
+		OutLength: 12, Part: &wire.SPINotifyIn{Options: 1, Reason: mqi.MQRC_NO_MSG_AVAILABLE, Connection: conn}})
+	p.want(wire.SPI.Reply())
+	p.quiet()
+	putter := s.client(t)
+	putter.put(1, putter.open(1, "Q1"), "streamed", 0)
+	if a := reason(0); string(a.Data) != "streamed" {
+		t.Errorf("%+v", a)
 	}
 	// A message longer than the buffer comes whole, and stays until it is asked for by its token.
 	p.put(3, q, "0123456789", 0)

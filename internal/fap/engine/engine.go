@@ -1,6 +1,6 @@
 // Package engine joins the client protocol to the queue manager: a fap.Backend over qmgr.Manager.
 //
-// It decides nothing: which channels there are, and who a client is, comes from the two functions of Backend.
+// It decides nothing: which channels there are, and who a client is, comes from the functions of Backend.
 package engine
 
 import (
@@ -15,13 +15,15 @@ import (
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
-// Backend serves clients of one queue manager. All fields are required.
+// Backend serves clients of one queue manager. All fields but the last are required.
 type Backend struct {
 	Manager *qmgr.Manager
 	// Start starts an instance of a server-connection channel; its error refuses the peer (fap.Refusal names the status).
 	Start func(ctx context.Context, p fap.Peer) (*fap.Instance, error)
 	// Identify says who a client is, from its credentials and what the channel prescribes; its error answers MQCONN.
 	Identify func(ctx context.Context, r fap.ConnectRequest) (auth.Identity, error)
+	// Connected is told of each client that Identify let in and the queue manager did not refuse.
+	Connected func(r fap.ConnectRequest, id auth.Identity)
 }
 
 // Channel implements fap.Backend.
@@ -37,9 +39,12 @@ func (b *Backend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, 
 	}
 	c, err := b.Manager.Connect(ctx, id, qmgr.ConnectOptions{ApplName: r.ApplName, ApplType: r.ApplType,
 		ApplDesc: applDesc, PID: os.Getpid(), Channel: r.Instance.Channel, ConnName: host(r.Peer.Addr), Options: r.Options,
-		Broken: r.Broken, Collects: true})
+		Broken: r.Broken, Collects: true, Whole: true})
 	if err != nil {
 		return nil, err
+	}
+	if b.Connected != nil {
+		b.Connected(r, id)
 	}
 	return conn{c}, nil
 }

@@ -292,7 +292,7 @@ func (c *Conn) give(h *handle, g *message, md *mqi.MD, gmo *mqi.GMO, limit int) 
 	var warn error
 	if len(g.body) > limit {
 		if gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG == 0 {
-			return g.body[:limit], len(g.body), mqi.Warn("MQGET", h.q.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
+			return g.body, len(g.body), mqi.Warn("MQGET", h.q.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
 		}
 		warn = mqi.Warn("MQGET", h.q.name, mqi.MQRC_TRUNCATED_MSG_ACCEPTED)
 	}

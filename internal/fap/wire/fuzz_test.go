@@ -75,7 +75,7 @@ func FuzzSegments(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if a.Held() > maxHeld || done && len(whole) > maxHeld+maxSegment {
+			if a.Held()+partCost*len(a.part) > maxHeld || done && len(whole) > maxHeld+maxSegment {
 				t.Fatalf("holds %d, message of %d bytes", a.Held(), len(whole))
 			}
 		}
@@ -102,7 +102,7 @@ func TestSplit(t *testing.T) {
 		if err := WriteMessage(&b, h, want, size); err != nil {
 			t.Fatal(err)
 		}
-		a := Assembler{Max: 2000}
+		a := Assembler{Max: 2000, Convs: 2}
 		other := h
 		other.Conv, other.Flags = 3, FlagFirst
 		if _, done, err := a.Add(other, want[:10]); done || err != nil {
@@ -139,7 +139,7 @@ func TestSplit(t *testing.T) {
 // TestAssemblerBounds: more than the bound, and parts out of order, are refused.
 func TestAssemblerBounds(t *testing.T) {
 	h := func(flags byte) Header { return Header{Type: MQPUT, Flags: flags} }
-	a := Assembler{Max: 100}
+	a := Assembler{Max: partCost + 100}
 	if _, _, err := a.Add(h(FlagFirst), make([]byte, 90)); err != nil {
 		t.Fatal(err)
 	}
@@ -149,8 +149,44 @@ func TestAssemblerBounds(t *testing.T) {
 	if _, _, err := a.Add(h(FlagFirst), nil); err == nil {
 		t.Error("a second first part taken")
 	}
-	if _, _, err := (&Assembler{Max: 100}).Add(h(FlagLast), nil); err == nil {
+	if _, _, err := (&Assembler{Max: 1000}).Add(h(FlagLast), nil); err == nil {
 		t.Error("a last part without a first taken")
+	}
+}
+
+// TestAssemblerCountsParts: messages of which nothing but the beginning has come are bounded in number, by type and by
+// conversation, and each conversation has its own bound of bytes.
+func TestAssemblerCountsParts(t *testing.T) {
+	a := Assembler{Max: 10 * partCost, Convs: 2}
+	first := func(conv uint32, ty Type, n int) error {
+		_, _, err := a.Add(Header{Magic: TSHM, Conv: conv, Type: ty, Flags: FlagFirst}, make([]byte, n))
+		return err
+	}
+	for ty := range 10 {
+		if err := first(1, Type(ty), 0); err != nil {
+			t.Fatal(ty, err)
+		}
+	}
+	if first(1, 10, 0) == nil {
+		t.Error("an eleventh message of conversation 1 taken")
+	}
+	if err := first(3, MQPUT, 9*partCost); err != nil {
+		t.Errorf("conversation 3 pays for conversation 1: %v", err)
+	}
+	if first(5, MQPUT, 0) == nil {
+		t.Error("a third conversation taken")
+	}
+	if whole, done, err := a.Add(Header{Magic: TSHM, Conv: 3, Type: MQPUT, Flags: FlagLast}, nil); !done || err != nil || len(whole) != 9*partCost {
+		t.Fatal(len(whole), done, err)
+	}
+	a.Drop(1)
+	if len(a.part)+len(a.held) != 0 {
+		t.Errorf("left: %v, %v", a.part, a.held)
+	}
+	for conv := uint32(1); conv < 5; conv += 2 {
+		if err := first(conv, MQPUT, 9*partCost); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
