@@ -49,7 +49,10 @@ func (q *Queue) pull(ctx context.Context, m *Message, o *GetOptions, until time.
 		if w, ok := c.pushed.pop(q.ahead.ahead); ok {
 			w.m.Body = append(m.Body[:0], w.m.Body...)
 			*m = *w.m
-			return true, q.arrived(m, o, w.arrival)
+			if found, err = q.found(m, o, w.arrival); found || err != nil {
+				return found, err
+			}
+			continue
 		}
 		if o.Wait == 0 {
 			if !c.role.reads() {
@@ -70,13 +73,36 @@ func (q *Queue) pull(ctx context.Context, m *Message, o *GetOptions, until time.
 			}
 			if a.hobj == q.h.hobj && a.segment == 0 {
 				m.setBody(&s, a.data)
-				return true, q.arrived(m, o, a)
+				if found, err = q.found(m, o, a); found || err != nil {
+					return found, err
+				}
+				continue
 			}
 		}
 		if err := c.dispatch(&s); err != nil {
 			return false, err
 		}
 	}
+}
+
+// found notes what has arrived. It is nothing when it only ends the request though nobody wanted that: what ends a get that
+// waits names the connection, and may be for another get, which was over already. Then the request is made again, or without a
+// wait the server is asked (errLate).
+func (q *Queue) found(m *Message, o *GetOptions, a arrival) (bool, error) {
+	ended := a.ended(m)
+	if err := q.arrived(m, o, a); !ended {
+		return true, err
+	}
+	*m = Message{Body: m.Body[:0]}
+	if o.Wait == 0 {
+		return false, errLate
+	}
+	return false, q.request(o, false)
+}
+
+// ended reports whether it is the end of a get that waits, and no message: with our reason, or that of the vendor's clients.
+func (a *arrival) ended(m *Message) bool {
+	return a.none(m) && (Reason(a.reason) == NoMsgAvailable || Reason(a.reason) == Reason(mqi.MQRC_XWAIT_CANCELED))
 }
 
 // check asks the server whether there is a message now, and thereby ends the request.
@@ -96,7 +122,10 @@ func (q *Queue) check(ctx context.Context, m *Message, o *GetOptions) error {
 		}
 	}
 	a.open = rc == 0
-	if w, ok := c.pushed.pop(a.ahead); ok {
+	for w, ok := c.pushed.pop(a.ahead); ok; w, ok = c.pushed.pop(a.ahead) {
+		if w.ended(w.m) {
+			continue
+		}
 		w.m.Body = append(m.Body[:0], w.m.Body...)
 		*m = *w.m
 		return q.arrived(m, o, w.arrival)

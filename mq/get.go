@@ -195,7 +195,7 @@ func (c *Conn) cancelGet(ctx context.Context, m *Message, object string) error {
 	h := c.header(wire.SPI, c.req)
 	h.Flags = wire.FlagConfirm
 	note := &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1, OutLength: 12,
-		Part: &wire.SPINotifyIn{Reason: int32(NoMsgAvailable), Connection: c.names.id}}
+		Part: &wire.SPINotifyIn{Options: 1, Reason: int32(NoMsgAvailable), Connection: c.names.id}}
 	if err := c.sendH(h, wire.API{}, note); err != nil {
 		return fail("MQGET", object, ConnectionBroken, c.why(err))
 	}
