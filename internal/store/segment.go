@@ -31,6 +31,8 @@ type segment struct {
 	name string
 	f    vfs.File
 	size int64
+
+	filled int64 // up to here its pages have been written to, as far as the writer knows
 }
 
 // files holds what is open. Reading holds the read lock, deleting the write lock.

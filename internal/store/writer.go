@@ -212,9 +212,11 @@ func (w *logWriter) flush() error {
 
 // sync makes every frame durable.
 func (w *logWriter) sync() error {
+	n := len(w.buf)
 	if err := w.flush(); err != nil {
 		return err
 	}
+	w.fillAhead(n)
 	for _, s := range w.dirty {
 		if err := s.f.Sync(); err != nil {
 			return err
