@@ -139,7 +139,7 @@ func TestRetainedKeepsTopic(t *testing.T) {
 	_, _, err = tr.SetRetained("E", 9, clk.Now().Add(2*time.Second)) // 22
 	must(t, err)
 	clk.Advance(2 * time.Second)
-	if one(t, tr, "E").Retained || tr.HasRetained("E") {
+	if one(t, tr, "E").Retained || hasRetained(tr, "E") {
 		t.Fatal("expired publication is shown")
 	}
 	if gone := tr.ExpireRetained(clk.Now(), 10); len(gone) != 1 || gone[0].Topic != "E" || gone[0].Ref != 9 {
@@ -161,17 +161,17 @@ func TestClearWithWildcard(t *testing.T) {
 	}
 	f := filter(t, "/a/b/#/z", SchemeTopic)
 	for p := (Page{Limit: 1}); !p.Done(); {
-		var got []RetainedAt
-		got, p = tr.RetainedMatching(f, p)
-		for _, r := range got {
-			if tr.ClearRetainedIf(r.Topic, r.Ref+1) || !tr.ClearRetainedIf(r.Topic, r.Ref) {
-				t.Fatalf("%q: the number decides", r.Topic)
-			}
-		}
+		_, p = tr.ClearMatching(f, 2, p)
+	}
+	if hasRetained(tr, all[0]) || hasRetained(tr, all[1]) || !hasRetained(tr, all[2]) {
+		t.Fatal("the numbers decide what is cleared")
+	}
+	for p := (Page{Limit: 1}); !p.Done(); {
+		_, p = tr.ClearMatching(f, RetainedRef(len(all)), p)
 	}
 	for _, s := range all {
-		if tr.HasRetained(s) != (s == "/a/b/q") {
-			t.Errorf("%q retained: %t", s, tr.HasRetained(s))
+		if hasRetained(tr, s) != (s == "/a/b/q") {
+			t.Errorf("%q retained: %t", s, hasRetained(tr, s))
 		}
 	}
 	must(t, tr.Check())
@@ -269,9 +269,9 @@ func TestEachReasonAlone(t *testing.T) {
 			return func() { tr.ClearRetained("N") }
 		},
 		"child": func(tr *Tree) func() {
-			n, err := tr.Pin("N/C", Publisher)
+			p, err := tr.OpenPublisher("N/C", "c")
 			must(t, err)
-			return func() { tr.Unpin(n, Publisher); tr.Unpin(n, Publisher) }
+			return func() { tr.ClosePublisher(p); tr.ClosePublisher(p) }
 		},
 		"publisher": func(tr *Tree) func() {
 			p, err := tr.OpenPublisher("N", "c")

@@ -128,7 +128,7 @@ func TestMatchIsBounded(t *testing.T) {
 			t.Errorf("%s: a match takes %v", name, best)
 		}
 		for _, scan := range []string{c.filter(0)} {
-			must(t, tr.Touch(c.topic))
+			must(t, use(tr, c.topic))
 			t0 := time.Now()
 			f := filter(t, scan, c.scheme)
 			for p := (Page{}); !p.Done(); {

@@ -62,7 +62,7 @@ func BenchmarkMillionFlat(b *testing.B) {
 		tr := New(Options{Clock: clock.Real(), Life: DefaultTreeLife})
 		start := time.Now()
 		for _, s := range names {
-			if err := tr.Touch(s); err != nil {
+			if err := use(tr, s); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -72,17 +72,17 @@ func BenchmarkMillionFlat(b *testing.B) {
 	}
 }
 
-// Pin and Unpin of topics that are there, in order.
-func BenchmarkPin(b *testing.B) {
+// Handles for output of topics that are there, in order.
+func BenchmarkOpen(b *testing.B) {
 	names := million("")
 	tr := New(Options{Clock: clock.Real(), Life: DefaultTreeLife})
 	for _, s := range names {
-		_ = tr.Touch(s)
+		_ = use(tr, s)
 	}
 	b.ReportAllocs()
 	i := 0
 	for b.Loop() {
-		if _, err := tr.Pin(names[i%len(names)], Publisher); err != nil {
+		if _, err := tr.OpenPublisher(names[i%len(names)], "c"); err != nil {
 			b.Fatal(err)
 		}
 		i++
@@ -93,7 +93,7 @@ func BenchmarkTouch(b *testing.B) {
 	tr := New(Options{Clock: clock.Real(), Life: DefaultTreeLife})
 	b.ReportAllocs()
 	for b.Loop() {
-		_ = tr.Touch("region/site/sensor")
+		_ = use(tr, "region/site/sensor")
 	}
 }
 
@@ -108,7 +108,7 @@ func BenchmarkReapMillion(b *testing.B) {
 			for b.Loop() {
 				tr := New(Options{Clock: clock.Real(), Life: time.Nanosecond})
 				for _, s := range c.names {
-					_ = tr.Touch(s)
+					_ = use(tr, s)
 				}
 				start, n := time.Now(), 0
 				for {
@@ -191,7 +191,7 @@ func BenchmarkMatch(b *testing.B) {
 func BenchmarkStatusPage(b *testing.B) {
 	tr := New(Options{Clock: clock.Real(), Life: DefaultTreeLife})
 	for _, s := range million("") {
-		_ = tr.Touch(s)
+		_ = use(tr, s)
 	}
 	for _, text := range []string{"#", "region50/site50/+", "+/site50/sensor50", "region01/site01/sensor01"} {
 		f, _ := ParseFilter(text, SchemeTopic)

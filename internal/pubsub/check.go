@@ -77,9 +77,6 @@ func (c *checker) node(n, parent *Node) error {
 			}
 		}
 		c.wild += len(e.wild)
-		for _, p := range e.pins {
-			want += int(p)
-		}
 		if e.expiry != nil {
 			c.expiring++
 			if !n.retained() || e.expiry.node != n || c.t.expiry[e.expiry.i] != e.expiry {

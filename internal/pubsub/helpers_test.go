@@ -85,8 +85,22 @@ func must(t testing.TB, err error) {
 func touch(t testing.TB, tr *Tree, topics ...string) {
 	t.Helper()
 	for _, s := range topics {
-		must(t, tr.Touch(s))
+		must(t, use(tr, s))
 	}
+}
+
+// use makes a topic used for a moment, as MQPUT1 does.
+func use(tr *Tree, topic string) error {
+	p, err := tr.OpenBriefly(topic)
+	if err == nil {
+		tr.ClosePublisher(p)
+	}
+	return err
+}
+
+func hasRetained(tr *Tree, topic string) bool {
+	_, ok := tr.Retained(topic)
+	return ok
 }
 
 func subscribe(t testing.TB, tr *Tree, topic string) *Sub {

@@ -74,9 +74,6 @@ func (t *Tree) SetLife(d time.Duration) {
 	t.signal()
 }
 
-// Life returns TREELIFE.
-func (t *Tree) Life() time.Duration { return time.Duration(t.life.Load()) }
-
 // reapChunk bounds one lock hold of Reap and ExpireRetained. The removal of one node moves at most maxFlat entries of its
 // parent's table and joins at most minSplit, so a hold lasts some ten microseconds.
 const reapChunk = 100
@@ -125,15 +122,21 @@ func (t *Tree) reapSome(now int64, max int) int {
 	return done
 }
 
-// NextDue says when the next unused topic goes, if nothing changes.
+// NextDue says when the next unused topic goes, or the next retained publication ends, if nothing changes.
 func (t *Tree) NextDue() (time.Time, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	e, life := t.idle.first(), t.life.Load()
-	if e == nil || life <= 0 {
+	at, due := int64(0), false
+	if e, life := t.idle.first(), t.life.Load(); e != nil && life > 0 {
+		at, due = e.at+life, true
+	}
+	if len(t.expiry) > 0 && (!due || t.expiry[0].at < at) {
+		at, due = t.expiry[0].at, true
+	}
+	if !due {
 		return time.Time{}, false
 	}
-	return time.Unix(0, e.at+life), true
+	return time.Unix(0, at), true
 }
 
 // Run removes unused topics and expired retained publications as they fall due, until ctx ends. It sleeps until
@@ -153,11 +156,7 @@ func (t *Tree) Run(ctx context.Context, expired func([]RetainedAt)) {
 			}
 		}
 		var due <-chan time.Time
-		at, ok := t.NextDue()
-		if exp, has := t.nextExpiry(); has && (!ok || exp.Before(at)) {
-			at, ok = exp, true
-		}
-		if ok {
+		if at, ok := t.NextDue(); ok {
 			due = t.clk.After(max(at.Sub(t.clk.Now()), time.Millisecond))
 		}
 		select {

@@ -215,7 +215,7 @@ func (p *play) unobject(t *rapid.T) {
 
 func (p *play) touch(t *rapid.T) {
 	s := genTopic.Draw(t, "topic")
-	must2(t, p.tr.Touch(s))
+	must2(t, use(p.tr, s))
 	x := p.m.get(levelsOf(s), p.now())
 	p.done(x)
 }

@@ -128,12 +128,11 @@ type ext struct {
 	subs   []*Sub // made on exactly this topic string
 	wild   []*Sub // wildcard subscriptions whose literal beginning is this topic string
 	pubs   []*PubHandle
-	pins   [numUses]uint32
 	expiry *expiry // of the retained publication, if it has one
 }
 
 func (e *ext) empty() bool {
-	return e.object == nil && len(e.subs) == 0 && len(e.wild) == 0 && len(e.pubs) == 0 && e.pins == [numUses]uint32{} && e.expiry == nil
+	return e.object == nil && len(e.subs) == 0 && len(e.wild) == 0 && len(e.pubs) == 0 && e.expiry == nil
 }
 
 // topic returns the full topic string; for the root "".

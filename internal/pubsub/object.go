@@ -111,22 +111,6 @@ func (t *Tree) SetTopic(name, topicStr string, attrs *Attrs) error {
 	return nil
 }
 
-// TopicInUse returns the name of the object that has a topic string, or "". The root is shared by supplied objects
-// and never in use.
-func (t *Tree) TopicInUse(topicStr string) string {
-	if topicStr == "" {
-		return ""
-	}
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if n := t.find(topicStr); n != nil {
-		if o := t.mem.object(n); o != nil {
-			return o.Name
-		}
-	}
-	return ""
-}
-
 // DeleteTopic unties an object. Its node stays as long as it is used otherwise. An unknown name does nothing.
 func (t *Tree) DeleteTopic(name string) {
 	t.mu.Lock()
@@ -258,18 +242,4 @@ func (t *Tree) Origin(topic string, a Attr) string {
 		}
 	}
 	return ""
-}
-
-// Objects appends the names of the topic objects at and above a topic, nearest first: the order in which authority
-// is looked for.
-func (t *Tree) Objects(dst []string, topic string) []string {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	n, _ := t.deepest(topic)
-	for ; n != nil; n = t.mem.up(n) {
-		if o := t.mem.object(n); o != nil {
-			dst = append(dst, o.Name)
-		}
-	}
-	return dst
 }

@@ -128,19 +128,6 @@ func (t *Tree) ClearRetained(topic string) (RetainedRef, bool) {
 	return ref, true
 }
 
-// ClearRetainedIf forgets a topic's retained publication if it is still the one of that number: a newer one, published
-// while the caller removed the old one from its store, stays.
-func (t *Tree) ClearRetainedIf(topic string, ref RetainedRef) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := t.find(topic)
-	if n == nil || !n.retained() || n.ref != ref {
-		return false
-	}
-	t.dropRetained(n)
-	return true
-}
-
 // ClearMatching forgets, for one page of the topics that fit a filter, the retained publications whose numbers are below a bound, also
 // those that have expired, and returns their numbers.
 func (t *Tree) ClearMatching(f *Filter, below RetainedRef, p Page) ([]RetainedRef, Page) {
@@ -187,12 +174,6 @@ func (t *Tree) Retained(topic string) (RetainedAt, bool) {
 	return t.mem.retainedAt(n, topic), true
 }
 
-// HasRetained reports whether a topic has a retained publication.
-func (t *Tree) HasRetained(topic string) bool {
-	_, ok := t.Retained(topic)
-	return ok
-}
-
 // RetainedCount is the number of retained publications.
 func (t *Tree) RetainedCount() int {
 	t.mu.RLock()
@@ -200,9 +181,8 @@ func (t *Tree) RetainedCount() int {
 	return t.retained
 }
 
-// RetainedMatching gives one page of the retained publications whose topics fit a filter. A page may be empty and
-// not the last; go on until Page.Done. WILDCARD(BLOCK) holds as in Match for a filter that is a subscription's; for
-// CLEAR TOPICSTR it does not, see RetainedForSub.
+// RetainedMatching gives one page of the retained publications whose topics fit a filter, as CLEAR TOPICSTR means it. A page may be
+// empty and not the last; go on until Page.Done.
 func (t *Tree) RetainedMatching(f *Filter, p Page) ([]RetainedAt, Page) {
 	return t.retainedPage(f, p, false)
 }
@@ -251,15 +231,6 @@ func (t *Tree) ExpireRetained(now time.Time, max int) []RetainedAt {
 	return out
 }
 
-func (t *Tree) nextExpiry() (time.Time, bool) {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if len(t.expiry) == 0 {
-		return time.Time{}, false
-	}
-	return time.Unix(0, t.expiry[0].at), true
-}
-
 // RetainedRefOf returns the number of a topic's retained publication, also of one that has expired and only waits to be
 // removed.
 func (t *Tree) RetainedRefOf(topic string) (RetainedRef, bool) {
@@ -269,17 +240,4 @@ func (t *Tree) RetainedRefOf(topic string) (RetainedRef, bool) {
 		return n.ref, true
 	}
 	return 0, false
-}
-
-// Expiring is the number of retained publications that have expired at now and are not removed yet.
-func (t *Tree) Expiring(now time.Time) int {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	n := 0
-	for _, e := range t.expiry {
-		if e.at <= now.UnixNano() {
-			n++
-		}
-	}
-	return n
 }

@@ -69,8 +69,8 @@ func (m *nodes) topicRow(n *Node, topic string, now int64) Row {
 		if e.object != nil {
 			r.Admin = e.object.Name
 		}
-		r.PubCount = len(e.pubs) + int(e.pins[Publisher])
-		r.SubCount = len(e.subs) + int(e.pins[Subscriber])
+		r.PubCount = len(e.pubs)
+		r.SubCount = len(e.subs)
 		for _, s := range e.wild {
 			if s.counts {
 				r.SubCount++

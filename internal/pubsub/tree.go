@@ -9,17 +9,6 @@ import (
 	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
-// Use is a reason for a topic to stay in the tree.
-type Use uint8
-
-const (
-	Admin      Use = iota // a topic object is tied to it
-	Subscriber            // a durable subscription, or a nondurable one that is open
-	Retained              // a retained publication
-	Publisher             // an open handle for output
-	numUses
-)
-
 // DefaultTreeLife is TREELIFE of a new queue manager.
 const DefaultTreeLife = 1800 * time.Second
 
@@ -136,52 +125,6 @@ func (t *Tree) unuse(n *Node) {
 	if n.uses&usesMask == 0 {
 		t.goIdle(n, t.clk.Now().UnixNano())
 	}
-}
-
-// Pin makes a topic used; it is made with its ancestors if it is missing. Each Pin needs its Unpin.
-func (t *Tree) Pin(topic string, why Use) (*Node, error) {
-	if err := CheckLen(topic); err != nil {
-		return nil, err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := t.ensure(topic)
-	t.mem.needExt(n).pins[why]++
-	t.use(n)
-	return n, nil
-}
-
-// Unpin takes a Pin back.
-func (t *Tree) Unpin(n *Node, why Use) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e := t.mem.extOf(n)
-	if e == nil || e.pins[why] == 0 {
-		return
-	}
-	e.pins[why]--
-	t.mem.dropExtIfEmpty(n)
-	t.unuse(n)
-}
-
-// Touch makes a topic used for a moment, as MQPUT1 does: it is made if it is missing, and its idle clock starts anew.
-func (t *Tree) Touch(topic string) error {
-	if err := CheckLen(topic); err != nil {
-		return err
-	}
-	t.mu.RLock()
-	n := t.find(topic)
-	used := n != nil && n.idle == 0
-	t.mu.RUnlock()
-	if used { // it has no idle clock
-		return nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n = t.ensure(topic)
-	t.use(n)
-	t.unuse(n)
-	return nil
 }
 
 // Has reports whether a topic is in the tree.

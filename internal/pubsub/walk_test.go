@@ -37,7 +37,7 @@ func TestWalkWhileTreeChanges(t *testing.T) {
 				for b := range c.fanout {
 					s := fmt.Sprintf("t/a%d/b%d/c", a, b)
 					if b%2 == 1 {
-						_, err := tr.Pin(s, Publisher)
+						_, err := tr.OpenPublisher(s, "c")
 						must(t, err)
 						if c.fits(a, b) {
 							want = append(want, s)
@@ -185,7 +185,7 @@ func TestConcurrentUse(t *testing.T) {
 				s := fmt.Sprintf("x%d/y%d/z%d", r.IntN(5), r.IntN(5), r.IntN(5))
 				switch r.IntN(8) {
 				case 0:
-					_ = tr.Touch(s)
+					_ = use(tr, s)
 				case 1:
 					if p, err := tr.OpenPublisher(s, "c"); err == nil {
 						p.Published(clk.Now())
@@ -282,4 +282,42 @@ func TestRunRemovesWhatIsDue(t *testing.T) {
 	if !slices.Equal(expired, []string{"r"}) {
 		t.Fatalf("expired %q", expired)
 	}
+}
+
+// A retained publication that ends before the next unused topic goes is removed at its time.
+func TestRunMeetsEarlierExpiry(t *testing.T) {
+	clk := clock.NewFake(time.Unix(1_700_000_000, 0))
+	tr := New(Options{Clock: clk, Life: time.Hour})
+	touch(t, tr, "unused")
+	_, _, err := tr.SetRetained("r", 1, clk.Now().Add(30*time.Second))
+	must(t, err)
+	if at, ok := tr.NextDue(); !ok || !at.Equal(clk.Now().Add(30*time.Second)) {
+		t.Errorf("due at %v, %t", at, ok)
+	}
+	gone := make(chan RetainedAt, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tr.Run(ctx, func(list []RetainedAt) { gone <- list[0] })
+	}()
+	for range 600 { // ten minutes, in which the topic stays
+		select {
+		case r := <-gone:
+			if r.Topic != "r" || !tr.Has("unused") {
+				t.Errorf("%q has ended", r.Topic)
+			}
+			cancel()
+			<-done
+			if at, ok := tr.NextDue(); !ok || at.Before(clk.Now().Add(40*time.Minute)) {
+				t.Errorf("then due at %v, %t", at, ok)
+			}
+			return
+		case <-time.After(time.Millisecond):
+			clk.Advance(time.Second)
+		}
+	}
+	cancel()
+	<-done
+	t.Error("the publication stays")
 }

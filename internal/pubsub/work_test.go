@@ -49,7 +49,7 @@ func TestManyTopicsCostNothing(t *testing.T) {
 		if i%2 == 1 {
 			name = fmt.Sprintf("many%d", i) // beside the one that is measured
 		}
-		if err := tr.Touch(name); err != nil {
+		if err := use(tr, name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestReapHoldsAreBounded(t *testing.T) {
 	tr, clk := newTree(t, time.Second)
 	const n = 50_000
 	for i := range n {
-		if err := tr.Touch(fmt.Sprintf("flat/%d", i)); err != nil {
+		if err := use(tr, fmt.Sprintf("flat/%d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,13 +105,13 @@ func TestStatusVisitsWhatItReturns(t *testing.T) {
 	tr, _ := newTree(t, 0)
 	for i := range 100 {
 		for j := range 200 {
-			if err := tr.Touch(fmt.Sprintf("a/%d/%d", i, j)); err != nil {
+			if err := use(tr, fmt.Sprintf("a/%d/%d", i, j)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for i := range 50_000 {
-		if err := tr.Touch(fmt.Sprintf("b/%d/7", i)); err != nil {
+		if err := use(tr, fmt.Sprintf("b/%d/7", i)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -361,8 +361,6 @@ func (x *exec) checkDelete(u *unit, o *Object) *attr.Reply {
 	switch o.Class {
 	case ClassQueue:
 		return x.checkDeleteQueue(u, o)
-	case ClassTopic:
-		return x.checkDeleteTopic(o)
 	case ClassSub:
 		return x.checkDeleteSub(u, o)
 	case ClassChannel:

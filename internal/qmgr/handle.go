@@ -26,6 +26,7 @@ type handle struct {
 	output  bool
 	excl    bool
 	creator bool // created the temporary dynamic queue
+	first   bool // of the MQSUB that made the queue (Object.making)
 
 	topic *topicHandle // MQOPEN of a topic; then queue is nil
 	sub   *subHandle   // Hsub; then queue is nil
@@ -125,7 +126,7 @@ func (m *Manager) openedVia(name string) int {
 func (q *Queue) attach(h *handle) (first bool, rc mqi.RC) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.dead || q.obj.deleting.Load() {
+	if q.dead || q.obj.deleting.Load() || q.obj.making.Load() && !h.first {
 		return false, mqi.MQRC_UNKNOWN_OBJECT_NAME
 	}
 	if q.damaged {

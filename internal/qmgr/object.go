@@ -84,6 +84,7 @@ type Object struct {
 
 	made     atomic.Pointer[maker] // of a dynamic queue: who made it
 	deleting atomic.Bool           // a DELETE is under way: no new handle may be made
+	making   atomic.Bool           // MQSUB makes it: no handle but that one's may be made
 
 	// Queue is set for local queues (QLOCAL); it lives as long as the object.
 	Queue *Queue

@@ -171,6 +171,7 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	if rc != 0 {
 		return fail(rc)
 	}
+	body = published(head, body)
 	attrs := h.topic.pub.ResolveAll(c.m.topics.tree)
 	switch {
 	case attrs[pubsub.MCAST] == "ONLY":

@@ -50,7 +50,7 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 		if rc := m.mayRetain(h.topic.pub); rc != 0 {
 			return 0, mqi.E(op, h.name, rc)
 		}
-		change := &retainedOp{topic: p.topic, head: encodeHead(p.head), body: p.body, pers: p.persistent(),
+		change := &retainedOp{topic: p.topic, head: encodeHead(p.head), body: p.kept(p.body), pers: p.persistent(),
 			expires: p.head.expire, pub: p, seen: m.retain.born.Load(), serial: m.topics.serial.Load()}
 		if !sync {
 			change.at = h.topic.pub // open until the change is in force
@@ -100,7 +100,7 @@ func (p *publication) recipients(matched []*pubsub.Sub) []*pubsub.Sub {
 		switch {
 		case cfg == nil, cfg.reqOnly,
 			cfg.expires != 0 && cfg.expires <= now,
-			p.opts&mqi.MQPMO_NOT_OWN_SUBS != 0 && s.Conn() == p.conn,
+			p.opts&mqi.MQPMO_NOT_OWN_SUBS != 0 && s.Owner.(*subState).held.has(p.conn),
 			p.opts&mqi.MQPMO_SCOPE_QMGR != 0 && s.Type == pubsub.SubProxy,
 			!p.selected(cfg.sel):
 			continue

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/xml"
 	"strings"
@@ -11,6 +12,34 @@ import (
 
 // Properties of publications: MQTopicString, MQSubUserData and MQIsRetained of each copy. They are kept beside the message,
 // as those that a program sets through a message handle; the body stays as it was published, so that all copies share it.
+
+// copyAttr begins the copy options of a property that has not the usual ones, which pass to subscribers.
+var copyAttr = []byte(" copy=")
+
+// published leaves out what does not pass to subscribers: properties whose copy options lack MQCOPY_PUBLISH, those of a message handle
+// and those in an MQRFH2. Of the latter it returns the data without them.
+func published(head *msgHead, body []byte) []byte {
+	if bytes.Contains(head.props, copyAttr) {
+		if list, err := mqi.DecodeProps(head.props); err == nil {
+			head.props = mqi.EncodeProps(mqi.CopyProps(list, mqi.MQCOPY_PUBLISH))
+		}
+	}
+	if !hasHeader(head.md.Format) || !bytes.Contains(body, copyAttr) {
+		return body
+	}
+	md := head.md
+	md.CodedCharSetID = orDefault(md.CodedCharSetID)
+	list, out, err := mqi.SplitProps(&md, body, false)
+	pass := mqi.CopyProps(list, mqi.MQCOPY_PUBLISH)
+	if err == nil && len(pass) > 0 {
+		out, err = mqi.JoinProps(&md, out, pass)
+	}
+	if err != nil || len(pass) == len(list) {
+		return body
+	}
+	head.md.Format, head.md.Encoding, head.md.CodedCharSetID = md.Format, md.Encoding, md.CodedCharSetID
+	return out
+}
 
 // properties are the publication's own, for selectors.
 func (p *publication) properties() selector.Properties {

@@ -201,7 +201,7 @@ func BenchmarkPublishBesideUnused(b *testing.B) {
 	rate("ns/beside")
 	for m.topics.tree.Count() != base {
 		clk.Advance(time.Hour)
-		m.topics.tree.SetLife(m.topics.tree.Life())
+		m.setTreeLife(m.qmgrDef())
 		time.Sleep(time.Millisecond)
 	}
 	rate("ns/after")

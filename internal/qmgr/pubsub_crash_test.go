@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -195,4 +196,14 @@ func TestCrashPublications(t *testing.T) {
 			t.Fatalf("point %d: %d units acknowledged; queues %q, retained %q", i, acked, queues, retained)
 		}
 	}
+}
+
+// reply runs a command that may fail.
+func (r *crashRun) reply(m *Manager, text string) *attr.Reply {
+	r.t.Helper()
+	c, serr := mqsc.ParseCommand(text)
+	if serr != nil {
+		r.t.Fatal(serr)
+	}
+	return m.Execute(bg, c, admin)
 }

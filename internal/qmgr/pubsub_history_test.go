@@ -358,7 +358,7 @@ func (m *psModel) compare() {
 	}
 	for _, t := range psTopics {
 		_, has := m.retained[t]
-		if tree.HasRetained(t) != has {
+		if _, is := tree.Retained(t); is != has {
 			rt.Fatalf("%s retained: %t, want %t", t, !has, has)
 		}
 		at, was := m.used[t]

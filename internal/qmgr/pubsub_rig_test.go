@@ -223,14 +223,14 @@ func (r *psRig) settle() {
 		now := r.clk.Now()
 		at, idle := tree.NextDue()
 		due, _ := r.m.topics.ends.due(now)
-		if (!idle || at.After(now)) && len(due) == 0 && tree.Expiring(now) == 0 {
+		if (!idle || at.After(now)) && len(due) == 0 {
 			return
 		}
 		if time.Now().After(end) {
 			r.t.Fatal("the topic loops do not do what is due")
 		}
 		// A loop that set its timer while the clock jumped would sleep past it: real clocks do not jump.
-		tree.SetLife(tree.Life())
+		r.m.setTreeLife(r.m.qmgrDef())
 		r.m.topics.ends.kick()
 		time.Sleep(100 * time.Microsecond)
 	}

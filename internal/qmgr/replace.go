@@ -9,12 +9,14 @@ func (x *exec) keepFixed(d, old *Def) {
 	case "TOPIC":
 		keys = []string{"TOPICSTR"}
 	case "SUB":
-		keys = subFixed
+		for _, f := range subFixed {
+			keys = append(keys, f.key)
+		}
 		if !x.c.Has("DEST") && !x.c.Has("DESTCLAS") {
-			keys = append(append([]string(nil), keys...), "DEST", "DESTQMGR")
+			keys = append(keys, "DEST", "DESTQMGR")
 		}
 		if old.subExtra().group {
-			keys = append(append([]string(nil), keys...), subGroup...)
+			keys = append(keys, subGroup...)
 		}
 	}
 	for _, k := range keys {

@@ -154,9 +154,9 @@ func (m *Manager) newSub(o *Object, d *Def) (*pubsub.Sub, error) {
 	return s, nil
 }
 
-// subChanged puts a definition of a subscription in force. What has its place in the tree cannot be altered, so it stays
-// there and goes on counting. A new one is sent the retained publications that fit it when fresh says so.
-func (m *Manager) subChanged(o *Object, d *Def, fresh bool) {
+// subChanged puts a definition of a subscription in force that was there before: what has its place in the tree cannot be altered, so
+// it stays there and goes on counting. At the start of the queue manager it enters the tree.
+func (m *Manager) subChanged(o *Object, d *Def) {
 	if d.Name == templateSub {
 		return
 	}
@@ -166,30 +166,14 @@ func (m *Manager) subChanged(o *Object, d *Def, fresh bool) {
 		return
 	}
 	s, err := m.newSub(o, d)
-	var upTo uint64
 	if err == nil {
-		upTo, err = m.addSub(s)
+		_, err = m.addSub(s)
 	}
 	if err != nil {
 		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("subscription not in the topic tree")
 		return
 	}
 	o.sub.Store(s)
-	if !fresh || cfgOf(s).reqOnly || m.retainedReadable() != 0 || m.topics.tree.RetainedCount() == 0 {
-		return
-	}
-	u := &uow{latched: true}
-	defer func() {
-		if len(u.later) > 0 {
-			m.wg.Go(u.unlatched) // waits until the command, of which this is the end, lets its latches go
-		}
-	}()
-	if _, rc := m.sendRetained(u, s, upTo); rc != 0 {
-		m.opt.Log.Warn().Str("sub", d.Name).Int32("rc", int32(rc)).Msg("a retained publication could not be sent to a new subscription")
-	}
-	if err := m.commit(u); err != nil {
-		m.opt.Log.Error().Err(err).Str("sub", d.Name).Msg("retained publications not sent to a new subscription")
-	}
 }
 
 func (m *Manager) subGone(o *Object, _ *Def) {

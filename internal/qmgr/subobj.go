@@ -61,14 +61,13 @@ func (x *exec) settleReferences(base *Def) *attr.Reply {
 	}
 	d := base.clone()
 	x.apply(d, attrDefine)
-	refs := []key{{ClassTopic, d.Get("TOPICOBJ")}, {ClassQueue, d.Get("DEST")}}
-	for _, k := range refs {
-		if blank(k.name) {
-			continue
-		}
-		if _, err := x.m.settled(x.ctx, k.class, k.name); err != nil {
+	if t := d.Get("TOPICOBJ"); !blank(t) {
+		if _, err := x.m.settled(x.ctx, ClassTopic, t); err != nil {
 			return interrupted(err)
 		}
+	}
+	if err := x.m.settleDest(x.ctx, d.Get("DEST")); err != nil {
+		return interrupted(err)
 	}
 	full, err := x.m.fullTopic(d)
 	if err != nil {
@@ -80,9 +79,30 @@ func (x *exec) settleReferences(base *Def) *attr.Reply {
 	return nil
 }
 
+// settleDest completes changes under way of a queue and of those that it stands for: retained publications are put there.
+func (m *Manager) settleDest(ctx context.Context, name string) error {
+	for hops := 0; !blank(name) && hops < 8; hops++ {
+		o, err := m.settled(ctx, ClassQueue, name)
+		if err != nil || o == nil {
+			return err
+		}
+		switch d := o.Def(); d.Kind {
+		case "QALIAS":
+			name = d.Get("TARGET")
+		case "QREMOTE":
+			if name = d.Get("XMITQ"); blank(name) {
+				name = d.Get("RQMNAME")
+			}
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
 // settleSwitches completes changes under way of what may stop a new subscription to a topic (newSubStopped).
 func (m *Manager) settleSwitches(ctx context.Context, full string) error {
-	refs := []key{{ClassQmgr, qmgrName}, {ClassQueue, durableStore}, {ClassTopic, pubsub.BaseTopic}}
+	refs := []key{{ClassQmgr, qmgrName}, {ClassQueue, durableStore}, {ClassQueue, retainedQueue}, {ClassTopic, pubsub.BaseTopic}}
 	m.mu.RLock()
 	for i := 0; i <= len(full); i++ {
 		if i == len(full) || full[i] == '/' {
@@ -100,8 +120,15 @@ func (m *Manager) settleSwitches(ctx context.Context, full string) error {
 	return nil
 }
 
-// subFixed are attributes of a subscription that stay as they were defined.
-var subFixed = []string{"TOPICSTR", "TOPICOBJ", "WSCHEMA", "SELECTOR", "SUBSCOPE", "SUBLEVEL", "DESTCLAS"}
+// subFixed are attributes of a subscription that stay as they were defined, with the reason for which another value is refused.
+var subFixed = []struct {
+	key string
+	rc  mqi.RC
+}{
+	{"TOPICSTR", mqi.MQRC_TOPIC_NOT_ALTERABLE}, {"TOPICOBJ", mqi.MQRC_TOPIC_NOT_ALTERABLE}, {"WSCHEMA", mqi.MQRC_TOPIC_NOT_ALTERABLE},
+	{"SELECTOR", mqi.MQRC_SELECTOR_NOT_ALTERABLE}, {"SUBSCOPE", mqi.MQRC_TOPIC_NOT_ALTERABLE},
+	{"SUBLEVEL", mqi.MQRC_SUBLEVEL_NOT_ALTERABLE}, {"DESTCLAS", mqi.MQRC_DEST_CLASS_NOT_ALTERABLE},
+}
 
 // subGroup are what a subscription of a group (MQSO_GROUP_SUB) has in common with the others.
 var subGroup = []string{"DEST", "DESTQMGR", "DESTCORL"}
@@ -135,9 +162,9 @@ func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
 		return failed(rc, msgBadSelector, err.Error())
 	}
 	if old != nil {
-		for _, k := range subFixed {
-			if d.Get(k) != old.Get(k) {
-				return failed(mqi.MQRC_TOPIC_NOT_ALTERABLE, msgFixed, k+" of subscription "+d.Name)
+		for _, f := range subFixed {
+			if d.Get(f.key) != old.Get(f.key) {
+				return failed(f.rc, msgFixed, f.key+" of subscription "+d.Name)
 			}
 		}
 		if old.subExtra().group {
@@ -156,6 +183,11 @@ func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
 	}
 	if no := m.newSubStopped(full, true); no != nil {
 		return no.refusal(d.Name)
+	}
+	if !d.Yes("REQONLY") {
+		if rc := m.retainedReadable(); rc != 0 {
+			return retainedRefusal(rc, d)
+		}
 	}
 	return nil
 }
@@ -235,19 +267,25 @@ func (x *exec) storeSub(u *unit, o *Object, old, d *Def) *attr.Reply {
 		sel = "STANDARD"
 	}
 	d.set("SELTYPE", sel)
-	if old == nil && d.Get("DESTCLAS") == "MANAGED" {
-		if r := x.managedQueueFor(u, d); r != nil {
+	if old != nil || d.Name == templateSub {
+		m.putObject(u, o, d)
+		u.onSwap(func() { m.subChanged(o, d) })
+		return nil
+	}
+	n := &creation{o: o, d: d}
+	if d.Get("DESTCLAS") == "MANAGED" {
+		if r := x.managedQueueFor(u, n); r != nil {
 			return r
 		}
 	}
 	m.putObject(u, o, d)
-	u.onSwap(func() { m.subChanged(o, d, old == nil) })
-	return nil
+	return x.makeSub(u, n)
 }
 
-// managedQueueFor makes the queue of a managed subscription from the model that its topic names.
-func (x *exec) managedQueueFor(u *unit, d *Def) *attr.Reply {
-	m := x.m
+// managedQueueFor makes the queue of a managed subscription from the model that its topic names. It is there at once, since
+// publications may come before the unit is durable.
+func (x *exec) managedQueueFor(u *unit, n *creation) *attr.Reply {
+	m, d := x.m, n.d
 	full, err := m.fullTopic(d)
 	if err != nil {
 		return topicRefused(err, d.Name)
@@ -273,7 +311,10 @@ func (x *exec) managedQueueFor(u *unit, d *Def) *attr.Reply {
 	}
 	d.set("DEST", qname)
 	d.set("DESTQMGR", m.opt.Name)
-	m.putObject(u, objs[0], qd)
+	n.q, n.qd = objs[0], qd
+	u.changes = append(u.changes, change{n.q, nil, qd})
+	m.swapDef(n.q, qd, m.newQID(), true)
+	u.tx.Set(tableOf(n.q.Class), storeKey(n.q.Class, n.q.Name), m.portable(qd).encode(n.q.qid()))
 	return nil
 }
 

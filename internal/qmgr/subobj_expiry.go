@@ -14,11 +14,10 @@ import (
 // end on top, so that a change costs its logarithm and the loop looks at those alone that end; it sleeps until the next.
 
 type subEnds struct {
-	mu     invariants.Ranked[invariants.Leaf]
-	heap   []*subEnding
-	of     map[*Object]*subEnding
-	wake   chan struct{}
-	looked uint64 // entries of the heap that were looked at, for tests
+	mu   invariants.Ranked[invariants.Leaf]
+	heap []*subEnding
+	of   map[*Object]*subEnding
+	wake chan struct{}
 }
 
 // subEnding is a place in the heap.
@@ -36,10 +35,7 @@ func (e *subEnds) init() {
 // Len, Less, Swap, Push and Pop are for container/heap.
 func (e *subEnds) Len() int { return len(e.heap) }
 
-func (e *subEnds) Less(i, j int) bool {
-	e.looked++
-	return e.heap[i].at < e.heap[j].at
-}
+func (e *subEnds) Less(i, j int) bool { return e.heap[i].at < e.heap[j].at }
 
 func (e *subEnds) Swap(i, j int) {
 	h := e.heap
@@ -114,7 +110,6 @@ func (e *subEnds) due(now time.Time) (over []*Object, next time.Time) {
 		if i >= len(e.heap) {
 			continue
 		}
-		e.looked++
 		s := e.heap[i]
 		at := time.Unix(0, s.at)
 		switch {

@@ -45,7 +45,7 @@ func TestRetainedBeingReplaced(t *testing.T) {
 				}
 				r.all(r.c, q)
 				nq, ns := r.managed(r.c, "W/+", 0)
-				dest := r.m.lookup(ClassQueue, r.queueOf(ns)).Queue
+				dest := r.m.lookup(ClassQueue, queueOf(t, r.c, ns)).Queue
 				r.eventually("a new subscription has one of each topic", func() bool { return dest.depth() >= topics })
 				r.close(r.c, ns, 0)
 				r.close(r.c, nq, mqi.MQCO_NONE)
@@ -55,11 +55,11 @@ func TestRetainedBeingReplaced(t *testing.T) {
 }
 
 // queueOf is the name of a subscription's queue.
-func (r *psRig) queueOf(hsub Handle) string {
-	r.t.Helper()
-	h, err := r.c.handle("test", hsub)
+func queueOf(t *testing.T, c *Conn, hsub Handle) string {
+	t.Helper()
+	h, err := c.handle("test", hsub)
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	return h.sub.obj.Def().Get("DEST")
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
-	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // MQSUB: making a subscription. Resuming and altering one is in subscribe_resume.go, the checks are in subscribe_check.go.
@@ -86,16 +85,6 @@ func (c *Conn) Subscribe(ctx context.Context, sd *mqi.SD, hobj Handle) (queue, h
 	return s.create(ctx, o, id)
 }
 
-// creation is what create makes, and takes back when it cannot be completed.
-type creation struct {
-	o   *Object // the subscription
-	d   *Def
-	ps  *pubsub.Sub
-	q   *Object // managed queue
-	qd  *Def
-	mem bool // nothing of it is stored
-}
-
 func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle, Handle, error) {
 	m := s.m
 	if err := s.maySubscribe(s.full, s.scheme, auth.Subscribe); err != nil {
@@ -117,16 +106,6 @@ func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle,
 		m.undoSub(n)
 		return 0, 0, mqi.Wrap("MQSUB", s.object(), rc, cause)
 	}
-	var err error
-	var upTo uint64
-	if n.ps, err = m.newSub(o, d); err == nil {
-		n.ps.Owner.(*subState).newOnly = s.asks(mqi.MQSO_NEW_PUBLICATIONS_ONLY)
-		upTo, err = m.addSub(n.ps)
-	}
-	if err != nil {
-		n.ps = nil
-		return undo(pubsubRC(err), err)
-	}
 	u := &s.work
 	if !n.mem {
 		u.tx.Set(tableOf(o.Class), storeKey(o.Class, o.Name), d.encode(0))
@@ -134,47 +113,28 @@ func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle,
 			u.tx.Set(tableOf(n.q.Class), storeKey(n.q.Class, n.q.Name), n.qd.encode(n.q.qid()))
 		}
 	}
-	if !s.asks(mqi.MQSO_NEW_PUBLICATIONS_ONLY | mqi.MQSO_PUBLICATIONS_ON_REQUEST) {
-		if _, rc := m.sendRetained(u, n.ps, upTo); rc != 0 {
-			m.withdraw(u)
-			return undo(rc, nil)
-		}
+	if rc, err := m.enterSub(u, n, s.asks(mqi.MQSO_NEW_PUBLICATIONS_ONLY)); rc != 0 {
+		return undo(rc, err)
 	}
 	if err := m.commit(u); err != nil {
 		_, rc := mqi.Reason(storeReason("MQSUB", d.Name, err))
 		return undo(rc, err)
 	}
+	// From here on nothing fails but by damage: nobody else can have opened the managed queue.
+	queue := s.hobj
+	if n.q != nil {
+		h, err := s.openManaged(n.q)
+		if err != nil {
+			return undo(mqi.MQRC_OBJECT_IN_USE, err)
+		}
+		n.q.making.Store(false)
+		queue = s.c.register(h)
+	}
 	m.swapDef(o, d, 0, false)
 	o.sub.Store(n.ps)
 	m.topics.ends.set(o, subEnd(d))
-	queue := s.hobj
-	if n.q != nil {
-		if queue, err = s.openManaged(n.q); err != nil {
-			o.sub.Store(nil)
-			m.forget(o, d)
-			return undo(mqi.MQRC_OBJECT_IN_USE, err)
-		}
-	}
 	s.returned(d)
 	return queue, s.hold(o, n.ps), nil
-}
-
-// undoSub takes back what was made for a subscription that could not be completed.
-func (m *Manager) undoSub(n *creation) {
-	if n.ps != nil {
-		m.topics.tree.Unsubscribe(n.ps)
-	}
-	if n.q == nil {
-		return
-	}
-	qid := n.q.qid()
-	m.forget(n.q, n.qd)
-	if !n.mem {
-		var tx store.Tx // live publications may have come already
-		tx.DropQueue(qid)
-		tx.Unset(tableOf(n.q.Class), storeKey(n.q.Class, n.q.Name))
-		m.opt.Store.Submit(&tx)
-	}
 }
 
 // definition makes the definition of the new subscription.
@@ -277,6 +237,7 @@ func (s *subscribing) destination(ctx context.Context, n *creation) mqi.RC {
 		return mqi.MQRC_UNEXPECTED_ERROR
 	}
 	n.q = objs[0]
+	n.q.making.Store(true)
 	m.swapDef(n.q, n.qd, m.newQID(), true)
 	n.d.set("DEST", name)
 	n.d.set("DESTQMGR", m.opt.Name)
@@ -303,16 +264,28 @@ func (s *subscribing) givenQueue() (*handle, mqi.RC) {
 const managedOptions = mqi.MQOO_INPUT_SHARED | mqi.MQOO_BROWSE | mqi.MQOO_INQUIRE | mqi.MQOO_FAIL_IF_QUIESCING
 
 // openManaged opens a managed queue for the application.
-func (s *subscribing) openManaged(q *Object) (Handle, error) { return s.openForGets(q, managedOptions) }
+func (s *subscribing) openManaged(q *Object) (*handle, error) {
+	return s.openForGets(q, managedOptions)
+}
 
-func (s *subscribing) openForGets(q *Object, options int32) (Handle, error) {
+// openForGets makes a handle that has no number yet: what may fail comes before anything is stored.
+func (s *subscribing) openForGets(q *Object, options int32) (*handle, error) {
 	c := s.c
-	h := &handle{id: c.m.rt.handleSeq.Add(1), conn: c, opts: options, name: q.Name, objType: mqi.MQOT_Q,
+	h := &handle{id: c.m.rt.handleSeq.Add(1), conn: c, opts: options, name: q.Name, objType: mqi.MQOT_Q, first: q.making.Load(),
 		res: &resolved{path: []*Object{q}, base: q, qName: q.Name, qmName: c.m.opt.Name}}
 	if err := c.bind("MQSUB", h); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return c.register(h), nil
+	return h, nil
+}
+
+// letQueueGo closes such a handle, nil for none, when the call fails after all.
+func (s *subscribing) letQueueGo(h *handle) {
+	if h == nil {
+		return
+	}
+	h.queue.detach(h)
+	s.m.inputClosed(h.queue)
 }
 
 // register gives a handle its number.

@@ -31,25 +31,32 @@ func (s *subscribing) resume(o *Object) (Handle, Handle, error) {
 		return 0, 0, err
 	}
 	join, rc := s.checkShared(d, ps)
-	switch {
-	case rc != 0:
+	if rc != 0 {
 		return 0, 0, s.fail(rc)
-	case join:
-	case s.asks(mqi.MQSO_ALTER):
-		var err error
-		if d, err = s.alter(o, d); err != nil {
-			return 0, 0, err
-		}
-	case d.Get("SUBUSER") != s.user && d.Get("VARUSER") != "FIXED":
-		// The publications are now the new user's.
-		var err error
-		if d, err = s.changed(o, d, func(d *Def) { d.set("SUBUSER", s.user) }); err != nil {
-			return 0, 0, err
-		}
 	}
-	queue, err := s.resumedQueue(d)
+	// The queue first: a call that fails has changed nothing.
+	h, err := s.resumedQueue(d)
 	if err != nil {
 		return 0, 0, err
+	}
+	switch {
+	case join:
+	case s.asks(mqi.MQSO_ALTER):
+		d, err = s.alter(o, d)
+	case d.Get("SUBUSER") != s.user && d.Get("VARUSER") != "FIXED":
+		// The publications are now the new user's.
+		d, err = s.changed(o, d, func(d *Def) { d.set("SUBUSER", s.user) })
+	}
+	if err != nil {
+		s.letQueueGo(h)
+		return 0, 0, err
+	}
+	queue := s.hobj
+	switch {
+	case h != nil:
+		queue = s.c.register(h)
+	case d.Get("DESTCLAS") == "MANAGED":
+		queue = 0
 	}
 	s.returned(d)
 	return queue, s.hold(o, ps), nil
@@ -138,23 +145,23 @@ func (s *subscribing) changed(o *Object, old *Def, change func(*Def)) (*Def, err
 		}
 	}
 	m.swapDef(o, d, 0, false)
-	m.subChanged(o, d, false)
+	m.subChanged(o, d)
 	return d, nil
 }
 
-// resumedQueue is the handle for the publications: of the managed queue, of the queue that the application gave, or of
-// the subscription's own when it gave none and the queue is here.
-func (s *subscribing) resumedQueue(d *Def) (Handle, error) {
+// resumedQueue opens the managed queue, or the subscription's own when it is here and the application gave none. The handle is nil
+// when there is nothing to open.
+func (s *subscribing) resumedQueue(d *Def) (*handle, error) {
 	if d.Get("DESTCLAS") != "MANAGED" && s.hobj != 0 {
-		return s.hobj, nil
+		return nil, nil
 	}
 	o := s.m.lookup(ClassQueue, d.Get("DEST"))
 	here := d.Get("DESTQMGR") == "" || d.Get("DESTQMGR") == s.m.opt.Name
 	switch {
 	case !here || o != nil && o.Queue == nil:
-		return 0, nil // the publications go on from here
+		return nil, nil // the publications go on from here
 	case o == nil:
-		return 0, s.fail(mqi.MQRC_INVALID_DESTINATION)
+		return nil, s.fail(mqi.MQRC_INVALID_DESTINATION)
 	case d.Get("DESTCLAS") == "MANAGED":
 		return s.openManaged(o)
 	}

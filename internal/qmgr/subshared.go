@@ -41,6 +41,13 @@ func (h *subHolders) drop(s *pubsub.Sub, conn string, now time.Time) (others boo
 	return false
 }
 
+// has reports whether a connection has the subscription open: it is one of its own then, also when others share it.
+func (h *subHolders) has(conn string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Contains(h.conns, conn)
+}
+
 func (h *subHolders) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -39,7 +39,7 @@ func (m *Manager) loadTopics() {
 		m.topicChanged(d)
 	}
 	for _, o := range m.list("*", ClassSub) {
-		m.subChanged(o, o.Def(), false)
+		m.subChanged(o, o.Def())
 		// An id is never given twice, whatever the machine's clock does between two runs.
 		if n, ok := subSerial(o.Def()); ok && n > m.topics.serial.Load() {
 			m.topics.serial.Store(n)
@@ -154,14 +154,12 @@ func (m *Manager) freeTopicStr(s string, o *Object) {
 	m.mu.Unlock()
 }
 
-// topicGone takes a deleted topic object out of the tree; the topics below then resolve without it.
+// topicGone takes a deleted topic object out of the tree; the topics below then resolve without it. Its topic string is free
+// only then: the tree refuses another object on it before.
 func (m *Manager) topicGone(o *Object, d *Def) {
-	m.freeTopicStr(d.Get("TOPICSTR"), o)
 	m.topics.tree.DeleteTopic(d.Name)
+	m.freeTopicStr(d.Get("TOPICSTR"), o)
 }
-
-// checkDeleteTopic refuses nothing today: subscriptions and publishers stay on their topic string.
-func (x *exec) checkDeleteTopic(*Object) *attr.Reply { return nil }
 
 // clearTopicStr runs CLEAR TOPICSTR: it removes the retained publications of every topic that fits the string.
 func (x *exec) clearTopicStr() *attr.Reply {

@@ -47,16 +47,12 @@ func syntax(pos int, why string) *Error { return &Error{RC: RCSyntax, Pos: pos, 
 
 // Selector is a parsed selector.
 type Selector struct {
-	text   string
-	root   node
-	idents []string
+	text string
+	root node
 }
 
 // String is the selector as written.
 func (s *Selector) String() string { return s.text }
-
-// Names are the properties the selector asks for, each once, in the order of their first place.
-func (s *Selector) Names() []string { return s.idents }
 
 // Parse reads a selector. An empty one selects everything, and is nil. One that asks for no property and is not true is
 // refused with RCAlwaysFalse, one that asks for the message's body with RCNotAvailable.
@@ -81,8 +77,8 @@ func Parse(text string) (*Selector, error) {
 	if err := p.want(root, asCond, 0); err != nil {
 		return nil, err
 	}
-	s := &Selector{text: text, root: root, idents: p.idents}
-	if len(s.idents) == 0 && !s.Matches(None) {
+	s := &Selector{text: text, root: root}
+	if len(p.idents) == 0 && !s.Matches(None) {
 		return nil, &Error{RC: RCAlwaysFalse, Pos: -1, Why: "it can never be true"}
 	}
 	return s, nil

@@ -1,0 +1,61 @@
+package qmgr
+
+import (
+	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
+)
+
+// A retained publication in memory overtakes one that was submitted before it and waits for the disk with its unit: what came later
+// stays, in the topic tree too, when the other one's unit is through.
+func TestRetainedOvertakes(t *testing.T) {
+	o, st := slowRig(t)
+	r := &psRig{objRig: o}
+	r.c = r.connect("app")
+	r.ok("DEFINE QLOCAL(Q)")
+	first, second := r.connect("first"), r.connect("second")
+	wantRC(t, tryPub(first, "T", "earlier", mqi.MQPMO_RETAIN|mqi.MQPMO_SYNCPOINT), 0)
+	h := openFor(t, first, "Q", mqi.MQOO_OUTPUT)
+	_, err := tryPut(first, h, "beside", mqi.MQPMO_SYNCPOINT, persistent)
+	wantRC(t, err, 0)
+	hold := make(chan struct{})
+	st.set(hold, nil)
+	done := make(chan error, 1)
+	go func() { done <- first.Commit(bg) }()
+	r.eventually("the first unit is under way", func() bool {
+		r.m.retain.mu.Lock()
+		defer r.m.retain.mu.Unlock()
+		return len(r.m.retain.flight) == 1
+	})
+	st.set(nil, nil)
+	wantRC(t, tryPub(second, "T", "later", mqi.MQPMO_RETAIN), 0)
+	close(hold)
+	wantRC(t, <-done, 0)
+	q, _ := r.managed(r.c, "T", 0)
+	if got := r.all(r.c, q); got != "later" {
+		t.Errorf("%q is retained", got)
+	}
+}
+
+// A retained publication that the store refuses was none: what was retained before is, new subscriptions do not wait for it, and it is
+// not there after a restart.
+func TestRefusedRetained(t *testing.T) {
+	r, f := newPSFaultRig(t)
+	r.pub("T", "before", mqi.MQPMO_RETAIN, persistent)
+	f.once(store.ErrFull, func() {})
+	if err := tryPub(r.c, "T", "refused", mqi.MQPMO_RETAIN, persistent); err == nil {
+		t.Fatal("it is not refused")
+	}
+	inTime(t, "MQSUB", func() {
+		q, _ := r.managed(r.c, "T", 0)
+		if got := r.all(r.c, q); got != "before" {
+			t.Errorf("%q is retained", got)
+		}
+	})
+	r.restart(store.Immediate)
+	q, _ := r.managed(r.c, "T", 0)
+	if got := r.all(r.c, q); got != "before" {
+		t.Errorf("%q is retained after a restart", got)
+	}
+}
