@@ -131,6 +131,22 @@ func TestWildcardBlock(t *testing.T) {
 	}
 }
 
+// The object that an attribute comes from is looked for where the attribute is: not across the border of $SYS/MQ.
+func TestOriginStopsAtAdminTopics(t *testing.T) {
+	tr, _ := newTree(t, 0)
+	must(t, tr.SetTopic(BaseTopic, "", &Attrs{SUB: "DISABLED"}))
+	must(t, tr.SetTopic("ADMIN", AdminTopic, &Attrs{PUB: "DISABLED"}))
+	for _, c := range []struct {
+		topic string
+		a     Attr
+		want  string
+	}{{"x/y", SUB, BaseTopic}, {"x/y", PUB, ""}, {"$SYS/MQ/INFO", SUB, ""}, {"$SYS/MQ/INFO", PUB, "ADMIN"}, {"$SYS/x", SUB, BaseTopic}} {
+		if got := tr.Origin(c.topic, c.a); got != c.want {
+			t.Errorf("%s of %q comes from %q, want %q", c.a, c.topic, got, c.want)
+		}
+	}
+}
+
 // A deleted WILDCARD(BLOCK) holds nothing up any more, also where it was met before.
 func TestDeletedBlock(t *testing.T) {
 	tr, _ := newTree(t, 0)

@@ -170,3 +170,54 @@ func TestSubscribeBesideLateCopies(t *testing.T) {
 		t.Errorf("made during the commit: %q", got)
 	}
 }
+
+// Delivery rule ALL: a subscription that ends while the copies are made keeps the others from nothing; one that is there and cannot have
+// its copy does.
+func TestAllWithoutWhoHasGone(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("ALTER QMGR DEADQ(' ')")
+	r.ok("DEFINE SUB(GOES) TOPICSTR('T') DESTCLAS(MANAGED)")
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("DEFINE SUB(STAYS) TOPICSTR('T') DEST(Q)")
+	send := func() mqi.RC {
+		p := newPublication(r.m, "T", &msgHead{md: mqi.DefaultMD()}, []byte("x"))
+		p.rule = "ALL"
+		subs := r.m.topics.tree.Match(nil, "T")
+		r.cmd("DELETE SUB(GOES)")
+		u := &uow{}
+		rc := r.m.fanOut(u, p, subs)
+		if rc != 0 {
+			r.m.withdraw(u)
+			return rc
+		}
+		wantRC(t, r.m.commit(u), 0)
+		return 0
+	}
+	if rc := send(); rc != 0 || r.curDepth("Q") != 1 {
+		t.Errorf("one ends: %d, %d copies", rc, r.curDepth("Q"))
+	}
+	r.ok("ALTER QLOCAL(Q) PUT(DISABLED)")
+	if rc := send(); rc != mqi.MQRC_PUBLICATION_FAILURE || r.curDepth("Q") != 1 {
+		t.Errorf("one cannot: %d, %d copies", rc, r.curDepth("Q"))
+	}
+}
+
+// A subscription's queue keeps its own rules: an alias with PUT(DISABLED) takes nothing, MSGDLVSQ(FIFO) knows no priorities.
+func TestCopiesObeyTheirQueue(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("ALTER QMGR DEADQ(' ')")
+	r.ok("DEFINE QLOCAL(Q) MSGDLVSQ(FIFO)")
+	r.ok("DEFINE QALIAS(A) TARGET(Q) PUT(DISABLED)")
+	r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(A)")
+	prio := func(n int32) func(*mqi.MD) { return func(md *mqi.MD) { md.Priority = n } }
+	r.pub("T", "none", 0, prio(5))
+	r.ok("ALTER QALIAS(A) PUT(ENABLED)")
+	r.pub("T", "low", 0, prio(1))
+	r.pub("T", "high", 0, prio(9))
+	if got := r.all(r.c, openFor(t, r.c, "Q", mqi.MQOO_INPUT_SHARED)); got != "low high" {
+		t.Errorf("got %q", got)
+	}
+	if got := quoteRFH(`say "x"`); got != `"say ""x"""` {
+		t.Errorf("quoted: %s", got)
+	}
+}

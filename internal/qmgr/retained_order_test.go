@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -57,5 +58,30 @@ func TestRefusedRetained(t *testing.T) {
 	q, _ := r.managed(r.c, "T", 0)
 	if got := r.all(r.c, q); got != "before" {
 		t.Errorf("%q is retained after a restart", got)
+	}
+}
+
+// What is read is the publication that is retained now, with its number, though the tree named the one before: by the number a new
+// subscription knows what reaches it by itself.
+func TestReadKnowsNewerNumber(t *testing.T) {
+	for _, pers := range [][2]int32{{0, 0}, {1, 1}, {0, 1}, {1, 0}} {
+		r := newPSBoltRig(t)
+		put := func(text string, pers int32) pubsub.RetainedAt {
+			r.pub("T", text, mqi.MQPMO_RETAIN, func(md *mqi.MD) { md.Persistence = pers })
+			at, _ := r.m.topics.tree.Retained("T")
+			return at
+		}
+		old := put("old", pers[0])
+		now := put("new", pers[1])
+		read := &retainedRead{at: []pubsub.RetainedAt{old}}
+		read.run(r.m)
+		if got := read.got[0]; read.err != nil || !got.there || string(got.body) != "new" || read.at[0].Ref != now.Ref || old.Ref == now.Ref {
+			t.Errorf("persistence %v: %v, %q of number %d, want %d", pers, read.err, got.body, read.at[0].Ref, now.Ref)
+		}
+		r.ok("CLEAR TOPICSTR('T') CLRTYPE(RETAINED)")
+		read = &retainedRead{at: []pubsub.RetainedAt{now}}
+		if read.run(r.m); read.err != nil || read.got[0].there {
+			t.Errorf("persistence %v: after CLEAR: %v, %t", pers, read.err, read.got[0].there)
+		}
 	}
 }
