@@ -98,7 +98,7 @@ func nameFromEnv(o *daemon.Options) error {
 	if o.Name = os.Getenv("MQ_QMGR_NAME"); o.Name == "" {
 		return errors.New("which queue manager? Name it, or set MQ_QMGR_NAME")
 	}
-	o.Create = true
+	o.Create, o.Container = true, true
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (e *env) start(f startFlags) error {
 func (e *env) startDetached(f startFlags) error {
 	_, err := daemon.StatusOf(e.ctx, f.opt.DataDir, f.opt.Name)
 	if errors.Is(err, daemon.ErrNoSuch) && f.opt.Create {
-		_, err = daemon.Create(e.ctx, daemon.CreateOptions{DataDir: f.opt.DataDir, Name: f.opt.Name})
+		_, err = daemon.Create(e.ctx, f.opt.Creation())
 		if errors.Is(err, daemon.ErrExists) {
 			err = nil // somebody else has just made it; whose start came first is told below
 		}

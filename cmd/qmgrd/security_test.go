@@ -87,6 +87,9 @@ func clientTLS(ts *testscript.TestScript, dir string, a map[string]string) *tls.
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(ts.ReadFile(filepath.Join(dir, "ca.pem"))))
 	cfg := &tls.Config{RootCAs: pool, ServerName: "localhost"}
+	if name := a["sni"]; name != "" { // as clients of MQ name their channel
+		cfg.ServerName = name
+	}
 	if n := a["cert"]; n != "" {
 		pair, err := tls.X509KeyPair([]byte(ts.ReadFile(filepath.Join(dir, n+".pem"))), []byte(ts.ReadFile(filepath.Join(dir, n+".pem"))))
 		ts.Check(err)

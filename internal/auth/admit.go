@@ -36,8 +36,9 @@ type Attempt struct {
 
 	Given bool   // it sent credentials
 	Who   string // their user id
-	// Verify checks the password; called at most once, and only when credentials are looked at.
-	Verify func() bool
+	// Verify checks the password, and says for the log what is wrong with the credentials; called at most once, and only when
+	// they are looked at.
+	Verify func() error
 }
 
 // Stage is the part of the decision that refused somebody.
@@ -78,11 +79,12 @@ func Admit(p *Policy, a *Attempt, dir Directory) Outcome {
 	var o Outcome
 	verified := false
 	if a.Given && p.checks(p.Client) {
-		if verified = a.Verify(); !verified {
-			o.refuse(StagePassword, "AUTHINFO(%s) CHCKCLNT(%s): the password of user %s is wrong", p.Name, p.Client, a.Who)
+		if err := a.Verify(); err != nil {
+			o.refuse(StagePassword, "AUTHINFO(%s) CHCKCLNT(%s): %v", p.Name, p.Client, err)
 			o.Wrong = true
 			return o
 		}
+		verified = true
 	}
 	q := a.Query
 	adopted := verified && p.Adopt
@@ -174,7 +176,9 @@ func (o *Outcome) Identity(channel string, dir Directory) Identity {
 	switch {
 	case o.Proven:
 		id.Groups, id.Admin = acc.Groups, acc.Admin
-	case !acc.Admin:
+	case acc.Admin:
+		id.Unproven = true
+	default:
 		id.Groups = acc.Groups
 	}
 	return id
@@ -182,15 +186,16 @@ func (o *Outcome) Identity(channel string, dir Directory) Identity {
 
 // AdmitLocal decides about a program on this machine, whose user the system knows. Its credentials, if any, make it
 // another user with ADOPTCTX(YES).
-func AdmitLocal(c *ConnAuth, id Identity, given bool, who string, verify func() bool, dir Directory) (Identity, Outcome) {
+func AdmitLocal(c *ConnAuth, id Identity, given bool, who string, verify func() error, dir Directory) (Identity, Outcome) {
 	var o Outcome
 	verified := false
 	if given && c.checks(c.Local) {
-		if verified = verify(); !verified {
-			o.refuse(StagePassword, "AUTHINFO(%s) CHCKLOCL(%s): the password of user %s is wrong", c.Name, c.Local, who)
+		if err := verify(); err != nil {
+			o.refuse(StagePassword, "AUTHINFO(%s) CHCKLOCL(%s): %v", c.Name, c.Local, err)
 			o.Wrong = true
 			return id, o
 		}
+		verified = true
 	}
 	if !verified && c.checks(c.Local) && (c.Local == CheckAll || c.Local == CheckAdmins && id.Admin) {
 		o.refuse(StagePassword, "AUTHINFO(%s) CHCKLOCL(%s): a user id and password are needed", c.Name, c.Local)

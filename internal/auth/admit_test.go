@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -143,7 +144,7 @@ func checkAdmit(t *testing.T, pick []string, want string) {
 	}
 	asked := 0
 	a := &Attempt{Query: Query{Channel: "APP", Addr: ParseIP("10.1.2.3:4000"), User: value(pick[4])}, MCAUser: value(pick[3]),
-		Given: pick[5] != "none", Who: pick[5], Verify: func() bool { asked++; return pick[5] != "wrong" }}
+		Given: pick[5] != "none", Who: pick[5], Verify: func() error { asked++; return wrongIf(pick[5] == "wrong") }}
 	o := Admit(p, a, accounts)
 	if got := outcomeWord(&o); got != want {
 		t.Errorf("%v: %s (%s), want %s", pick, got, o.Why, want)
@@ -183,7 +184,7 @@ func TestAdmitMapsAdoptedUser(t *testing.T) {
 	}{{true, "admin", "admin admin"}, {true, "bob", "noaccess"}, {false, "admin", "noaccess"}} {
 		p := &Policy{Rules: rules, ConnAuth: ConnAuth{Name: "A", Client: CheckAdmins, Adopt: c.adopt}}
 		o := Admit(p, &Attempt{Query: Query{Channel: "ADM", User: "joe"}, Given: true, Who: c.who,
-			Verify: func() bool { return true }}, accounts)
+			Verify: func() error { return nil }}, accounts)
 		if got := outcomeWord(&o); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
@@ -214,9 +215,17 @@ func TestAdmitLocal(t *testing.T) {
 		{CheckAll, true, joe, true, true, "bob", true},
 	} {
 		conn := &ConnAuth{Name: "A", Local: c.check, Adopt: c.adopt}
-		id, o := AdmitLocal(conn, c.id, c.given, "bob", func() bool { return c.right }, accounts)
+		id, o := AdmitLocal(conn, c.id, c.given, "bob", func() error { return wrongIf(!c.right) }, accounts)
 		if (o.Refused == StageNone) != c.passes || id.User != c.user || o.Wrong != (c.given && !c.right && c.check != CheckNone) {
 			t.Errorf("%+v: user %s, %+v", c, id.User, o)
 		}
 	}
+}
+
+// wrongIf is what a check of credentials says.
+func wrongIf(wrong bool) error {
+	if wrong {
+		return errors.New("the password is wrong")
+	}
+	return nil
 }

@@ -12,6 +12,8 @@ type Identity struct {
 	Groups []string
 	Admin  bool   // may do everything: root, the manager's own user, members of the administrators' groups
 	Origin string // "local", "mqsc", "channel NAME", for logs
+
+	Unproven bool // the name is an administrator's, by the client's word alone: it gives nothing
 }
 
 // System is the queue manager itself.

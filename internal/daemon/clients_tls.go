@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
@@ -56,8 +55,12 @@ var errNoKeys = errors.New("the queue manager has no certificate: see docs/secur
 
 // tlsConfig is made anew for each peer, so that keys can be changed under way. Client certificates are asked for and
 // checked when they come; whether one must come is the channel's SSLCAUTH, which is known later.
-func (c *clients) tlsConfig(peer net.Addr) *tls.Config {
+func (c *clients) tlsConfig(peer *begun) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(hi *tls.ClientHelloInfo) (*tls.Config, error) {
+		name, named := channelOfSNI(hi.ServerName)
+		if named {
+			peer.channel = name
+		}
 		ring := c.keys.ring.Load()
 		if ring == nil || ring.standard == nil {
 			return nil, errNoKeys
@@ -65,7 +68,7 @@ func (c *clients) tlsConfig(peer net.Addr) *tls.Config {
 		cert := ring.standard
 		spec, _ := auth.FindCipherSpec("ANY_TLS12_OR_HIGHER")
 		var rsa []uint16
-		if name, ok := channelOfSNI(hi.ServerName); ok {
+		if named {
 			sc, _ := c.qm.ServerConn(name)
 			if s, ok := auth.FindCipherSpec(sc.SSLCiph); ok {
 				spec = s

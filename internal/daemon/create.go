@@ -36,6 +36,19 @@ type CreateOptions struct {
 // portListener is the listener that -p makes, as crtmqm names it.
 const portListener = "SYSTEM.LISTENER.TCP.1"
 
+// containerPort is where clients find the manager of a container.
+const containerPort = 1414
+
+// Creation is how a start makes the manager that is missing. One that a container brings, or that has no developer objects though it
+// was started with --dev, listens; developer objects have a listener of their own.
+func (o *Options) Creation() CreateOptions {
+	c := CreateOptions{DataDir: o.DataDir, Name: o.Name}
+	if o.Listen == "" && (o.Container || o.Dev) && !(o.Dev && devObjects()) {
+		c.Port = containerPort
+	}
+	return c
+}
+
 // Create makes a manager: in a folder of another name first, which becomes the manager's when all is there, so that a
 // creation that fails or is cut short leaves no manager behind. It returns how many objects were made.
 func Create(ctx context.Context, o CreateOptions) (objects int, err error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/obs"
+	"github.com/qmgrd/qmgrd/internal/qmgr"
 )
 
 // The developer set-up that tutorials assume: objects, users and authorities, made at every start with --dev.
@@ -38,12 +39,15 @@ type dev struct {
 	tls     bool
 }
 
+// devObjects reports that a start with --dev makes the objects.
+func devObjects() bool { return !strings.EqualFold(os.Getenv("MQ_DEV"), "false") }
+
 // devSetup makes the users. nil without --dev.
 func (d *daemon) devSetup() (*dev, error) {
 	if !d.opt.Dev {
 		return nil, nil
 	}
-	v := &dev{objects: !strings.EqualFold(os.Getenv("MQ_DEV"), "false")}
+	v := &dev{objects: devObjects()}
 	if !v.objects {
 		return v, nil
 	}
@@ -139,8 +143,13 @@ SET AUTHREC PROFILE('DEV.**') GROUP('mqclient') OBJTYPE(TOPIC) AUTHADD(PUB,SUB)
 %LISTEN%
 `
 
-const devListener = `
+// devNoPort takes the port away from the listener that create -p made: now, and at the next start.
+const devNoPort = `
 STOP LISTENER('SYSTEM.LISTENER.TCP.1') IGNSTATE(YES)
+ALTER LISTENER('SYSTEM.LISTENER.TCP.1') TRPTYPE(TCP) CONTROL(MANUAL)
+`
+
+const devListener = `
 DEFINE LISTENER('DEV.LISTENER.TCP') TRPTYPE(TCP) PORT(1414) CONTROL(QMGR) REPLACE
 START LISTENER('DEV.LISTENER.TCP') IGNSTATE(YES)
 `
@@ -181,8 +190,11 @@ func (d *daemon) devText(v *dev) string {
 	if v.tls {
 		tls = "SSLCIPH(ANY_TLS12_OR_HIGHER) SSLCAUTH(OPTIONAL)"
 	}
-	if d.opt.Listen != "" {
+	switch {
+	case d.opt.Listen != "":
 		listen = ""
+	case d.qm.Defined(qmgr.ClassListener, portListener):
+		listen = devNoPort + devListener
 	}
 	return strings.NewReplacer("%APPCHECK%", check, "%TLS%", tls, "%LISTEN%", listen).Replace(devScript)
 }

@@ -131,7 +131,7 @@ func (c *clients) firstByte(nc net.Conn) (net.Conn, error) {
 	}
 	p := &begun{Conn: nc, first: b[:], early: &c.early}
 	if b[0] == tlsRecord {
-		return tls.Server(p, c.tlsConfig(nc.RemoteAddr())), nil
+		return tls.Server(p, c.tlsConfig(p)), nil
 	}
 	return p, nil
 }
@@ -141,7 +141,12 @@ type begun struct {
 	net.Conn
 	first []byte
 	early *early
+
+	channel string // that the peer has named in its TLS hello
 }
+
+// ChannelName implements fap.Named.
+func (b *begun) ChannelName() string { return b.channel }
 
 // SyscallConn lets writes go to the socket without waiting; the connection only changes what is read.
 func (b *begun) SyscallConn() (syscall.RawConn, error) {

@@ -22,6 +22,7 @@ type Options struct {
 	DataDir string
 
 	Create       bool // make it when it is missing
+	Container    bool // the environment names it
 	Listen       string
 	HTTP         string
 	HTTPInsecure bool

@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 func prepare(ctx context.Context, o Options) (string, error) {
 	dir, err := find(o.DataDir, o.Name)
 	if errors.Is(err, ErrNoSuch) && o.Create {
-		_, err = Create(ctx, CreateOptions{DataDir: o.DataDir, Name: o.Name})
+		_, err = Create(ctx, o.Creation())
 		if err != nil && !errors.Is(err, ErrExists) {
 			return "", err
 		}

@@ -115,10 +115,22 @@ type Subscriber interface {
 	SubRequest(ctx context.Context, hsub, action int32, sro *mqi.SRO) error
 }
 
+// Named is a network connection under TLS whose peer may have named its channel before the client protocol begins.
+type Named interface{ ChannelName() string }
+
+// Watched is a Conn that shows operators what its client consumes asynchronously. Its methods are no verbs.
+type Watched interface {
+	// Consuming tells what the client has done with its consumers (MQCTL), by the value of CONN_STATE.
+	Consuming(state int32)
+	// Consumer tells that a handle has a consumer (MQCB), or has none any more.
+	Consumer(hobj int32, there bool)
+}
+
 // Statuser is a Conn that tells what became of the puts that asked for no answer. Without it MQSTAT answers 2298.
 type Statuser interface {
-	// CountAsync counts such a put that did not come to Put or Put1, by its handle or else by the name in its MQOD.
-	CountAsync(hobj int32, object string, err error)
+	// CountAsync counts such a put that did not come to Put or Put1, by its handle or else by the name in its MQOD. It counts for the
+	// unit of work that the message would have been part of.
+	CountAsync(hobj int32, object string, md *mqi.MD, pmo *mqi.PMO, err error)
 	// Stat is MQSTAT.
 	Stat(kind int32) (mqi.STS, error)
 }

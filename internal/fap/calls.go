@@ -183,7 +183,7 @@ func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	err := c.tooLong("MQPUT", len(b.Data))
 	switch {
 	case err != nil:
-		c.countAsync(options, a.Hobj, "", err)
+		c.countAsync(a.Hobj, "", md, pmo, err)
 	case c.prompt != nil:
 		c.taker = nil
 		err = c.prompt.PutBy(c.ctx, c, a.Hobj, md, pmo, b.Data, now)
@@ -213,7 +213,7 @@ func (c *conv) put1(m call, b *wire.Put1) error {
 	od, md, pmo := b.OD, b.MD, b.PMO
 	err := c.tooLong("MQPUT1", len(b.Data))
 	if err != nil {
-		c.countAsync(pmo.Options, -1, od.ObjectName, err)
+		c.countAsync(-1, od.ObjectName, &md, &pmo, err)
 	} else {
 		err = c.conn.Put1(c.ctx, &od, &md, &pmo, b.Data)
 	}
@@ -296,9 +296,9 @@ func (c *conv) subRequest(m call, a wire.API, b *wire.SubRq) error {
 }
 
 // countAsync notes a put without answer that the channel has refused; the others the connection counts itself.
-func (c *conv) countAsync(options, hobj int32, object string, err error) {
-	if s, ok := c.conn.(Statuser); ok && options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
-		s.CountAsync(hobj, object, err)
+func (c *conv) countAsync(hobj int32, object string, md *mqi.MD, pmo *mqi.PMO, err error) {
+	if s, ok := c.conn.(Statuser); ok && pmo.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
+		s.CountAsync(hobj, object, md, pmo, err)
 	}
 }
 

@@ -17,6 +17,9 @@ type Delayer interface {
 func (c *conv) putDelayed(hobj int32, p *wire.SPIPutIn) (*wire.SPIPutOut, error) {
 	md, pmo := p.MD, p.PMO
 	err := c.tooLong("SPI PUT", len(p.Data))
+	if err != nil {
+		c.countAsync(hobj, "", &md, &pmo, err)
+	}
 	if d, ok := c.conn.(Delayer); !ok {
 		err = mqi.E("SPI PUT", "", mqi.MQRC_FUNCTION_NOT_SUPPORTED)
 	} else if err == nil {

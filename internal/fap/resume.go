@@ -76,9 +76,13 @@ func (c *conv) streamed(st *stream, body []byte, total int, s WaitState, err err
 		c.askGoroutine()
 		return nil
 	case Waits:
+		st.told = 0
 		return nil
 	}
 	rc, err := c.send(st, &st.md, &st.gmo, body, total, err)
+	if rc == 0 {
+		st.told = 0
+	}
 	if err != nil || rc == 0 {
 		return err
 	}

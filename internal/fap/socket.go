@@ -234,6 +234,9 @@ func (k *socket) spawn(name string, fn func() error) {
 func (k *socket) serve() error {
 	if t, ok := k.nc.(*tls.Conn); ok {
 		if err := t.HandshakeContext(k.ctx); err != nil {
+			if n, ok := t.NetConn().(Named); ok {
+				k.peer.Channel = n.ChannelName() // for the log
+			}
 			return fmt.Errorf("%w: %w", errTLS, err)
 		}
 		st := t.ConnectionState()

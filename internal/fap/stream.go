@@ -15,6 +15,10 @@ const (
 	inhibitedPause = time.Second
 	// connStarted is the value of CONN_STATE with which a client starts its listeners; others stop them.
 	connStarted = 2
+	// queueConsumer is in the value of Q_STATE of a handle that has a listener.
+	queueConsumer = 16
+	// requestID is that of what nobody waits for.
+	requestID = 1
 	// sizeMD2 counts for each message in the window of a request.
 	sizeMD2 = 364
 )
@@ -29,6 +33,7 @@ type stream struct {
 	index int32       // messages sent
 	ahead int         // bytes sent that the client has not reported yet
 	seq   int64       // of the last request
+	told  mqi.RC      // why its listener is not served, as it has been told
 
 	wait   Wait      // of a connection whose gets need no goroutine
 	parked bool      // it waits there
@@ -85,6 +90,11 @@ func (c *conv) request(m call, r *wire.Request) error {
 		}
 		c.streams.open[r.Hobj] = st
 	}
+	if r.Flags&wire.ReqCallback != 0 && st.req.Flags&wire.ReqCallback == 0 {
+		if watched, ok := c.conn.(Watched); ok {
+			watched.Consumer(r.Hobj, true)
+		}
+	}
 	c.unpark(st)
 	if r.Sel != nil {
 		st.sel = *r.Sel
@@ -122,8 +132,17 @@ func (c *conv) note(h wire.Header, n *wire.Notify) error {
 
 // notified serves NOTIFICATION.
 func (c *conv) notified(m call, n *wire.Notify) error {
-	if n.Code == wire.NoteConnState {
+	watched, ok := c.conn.(Watched)
+	switch n.Code {
+	case wire.NoteConnState:
 		c.streams.started = n.Value == connStarted
+		if ok {
+			watched.Consuming(n.Value)
+		}
+	case wire.NoteQState:
+		if ok {
+			watched.Consumer(n.Hobj, n.Value&queueConsumer != 0)
+		}
 	}
 	if m.h.Flags&wire.FlagConfirm == 0 {
 		return nil
@@ -203,8 +222,26 @@ func (c *conv) sendReason(st *stream, rc mqi.RC) error {
 	return c.sendAsync(st, &wire.Async{Reason: int32(rc), MD: mqi.DefaultMD()})
 }
 
-// cannot decides what becomes of a request whose get failed. A listener is never called for an error.
+// tell lets a listener's event handler know why there are no messages for it, once for each time.
+func (c *conv) tell(st *stream, rc mqi.RC) error {
+	if st.req.Flags&wire.ReqCallback == 0 || st.told == rc {
+		return nil
+	}
+	st.told = rc
+	h := st.h
+	h.Req = requestID
+	return c.note(h, &wire.Notify{Hobj: st.req.Hobj, Code: wire.NoteGetInhibited, Value: int32(rc)})
+}
+
+// cannot decides what becomes of a request whose get failed. A listener is never called for an error; it is told.
 func (c *conv) cannot(st *stream, rc mqi.RC) error {
+	switch rc {
+	case mqi.MQRC_NO_MSG_AVAILABLE, mqi.MQRC_CONNECTION_BROKEN, mqi.MQRC_Q_MGR_STOPPING, mqi.MQRC_CONNECTION_STOPPING, mqi.MQRC_HCONN_ERROR:
+	default:
+		if err := c.tell(st, rc); err != nil {
+			return err
+		}
+	}
 	switch rc {
 	case mqi.MQRC_GET_INHIBITED:
 		if st.wait != nil && !c.streams.slow {
@@ -239,7 +276,11 @@ func (c *conv) deliver(ctx context.Context, st *stream, wait bool) (rc mqi.RC, e
 	md, gmo := st.wanted(wait)
 	room := c.room(st, &gmo)
 	body, total, gerr := c.conn.Get(ctx, st.req.Hobj, &md, &gmo, room)
-	return c.send(st, &md, &gmo, body, total, gerr)
+	rc, err = c.send(st, &md, &gmo, body, total, gerr)
+	if rc == 0 || rc == mqi.MQRC_NO_MSG_AVAILABLE {
+		st.told = 0
+	}
+	return rc, err
 }
 
 // send sends what a get for a request has got. rc is the reason when that is no message.

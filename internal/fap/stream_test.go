@@ -106,6 +106,44 @@ func TestListener(t *testing.T) {
 	p.quiet() // closed
 }
 
+// TestListenerTold: a listener is told, once, that its queue is GET(DISABLED), and gets its messages when it is not any more.
+func TestListenerTold(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	p := start(t, m, nil, nil).client(t)
+	p.startConv(3)
+	p.connect(3)
+	q, other := p.open(1, "Q1"), p.open(3, "Q1")
+	p.note(1, -1, wire.NoteConnState, 2, false)
+	p.request(1, q, wire.ReqSelection|wire.ReqCallback, 0, 1, 0, false)
+	p.quiet()
+	set := func(inhibit int32, told bool) {
+		t.Helper()
+		p.send(wire.MQSET, 3, other, &wire.Attrs{Selectors: []int32{mqi.MQIA_INHIBIT_GET}, IntCount: 1, Ints: []int32{inhibit}, Values: true})
+		for answered := false; !answered || told; {
+			h, _, b := p.recv()
+			n, ok := b.(*wire.Notify)
+			switch {
+			case h.Type == wire.MQSET.Reply() && !answered:
+				answered = true
+			case ok && told && n.Hobj == q && n.Code == wire.NoteGetInhibited && n.Value == mqi.MQRC_GET_INHIBITED && h.Req == 1 && h.Flags == wire.FlagWhole:
+				told = false
+			default:
+				t.Fatalf("received %+v %+v", h, b)
+			}
+		}
+	}
+	for i := int32(1); i <= 2; i++ {
+		set(mqi.MQQA_GET_INHIBITED, true)
+		time.Sleep(1200 * time.Millisecond) // it has been tried again
+		p.quiet()
+		p.put(3, other, "late", 0)
+		set(mqi.MQQA_GET_ALLOWED, false)
+		p.message("late", i, i)
+		p.request(1, q, wire.ReqCallback, 0, 1, 364+4, false)
+		p.quiet()
+	}
+}
+
 // TestStreamedGet is a synchronous get at level 12: the client keeps the time, and asks once more at its end.
 func TestStreamedGet(t *testing.T) {
 	m := memory.New("QM1", "Q1")

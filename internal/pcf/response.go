@@ -1,6 +1,7 @@
 package pcf
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"strconv"
@@ -157,6 +158,10 @@ func itemParam(it *attr.Item) (mqi.CFParam, bool) {
 			}
 		}
 		return none, false
+	case a.ID == mqi.MQBACF_EXTERNAL_UOW_ID:
+		return mqi.CFBytes(a.ID, xidBytes(it.Val)), true
+	case a.ID == mqi.MQBACF_Q_MGR_UOW_ID:
+		return mqi.CFBytes(a.ID, numberedUOW(it.Val)), true
 	case isBytes(a.ID):
 		b, err := hex.DecodeString(it.Val)
 		if err != nil {
@@ -177,6 +182,38 @@ func itemParam(it *attr.Item) (mqi.CFParam, bool) {
 		return mqi.CFString(a.ID, padded(it.Val, mqi.MQ_TIME_LENGTH)), true
 	}
 	return mqi.CFString(a.ID, padded(it.Val, fixedLength(a))), true
+}
+
+// xidBytes is an XA identifier, which MQSC shows as text, as the XID structure has it: format, lengths of the two parts, the parts.
+// Nothing when there is none.
+func xidBytes(text string) []byte {
+	part := func(key string) []byte {
+		_, v, _ := strings.Cut(text, key+"[")
+		v, _, _ = strings.Cut(v, "]")
+		b, _ := hex.DecodeString(v)
+		return b
+	}
+	format, global, branch := part("XA_FORMATID"), part("XA_GTRID"), part("XA_BQUAL")
+	if len(format) != 4 {
+		return nil
+	}
+	out := binary.BigEndian.AppendUint32(format, uint32(len(global)))
+	out = binary.BigEndian.AppendUint32(out, uint32(len(branch)))
+	return append(append(out, global...), branch...)
+}
+
+// numberedUOW is the queue manager's number of a unit of work, high.low in MQSC, as eight bytes.
+func numberedUOW(text string) []byte {
+	high, low, _ := strings.Cut(text, ".")
+	var out []byte
+	for _, s := range []string{high, low} {
+		n, err := strconv.ParseUint(s, 10, 32)
+		if err != nil {
+			return nil
+		}
+		out = binary.BigEndian.AppendUint32(out, uint32(n))
+	}
+	return out
 }
 
 // fixedLength is the length that a text comes in, filled with blanks; 0 for texts of variable length.

@@ -220,6 +220,8 @@ type denial struct {
 	by    []string
 	user  string
 	event mqi.Event
+
+	unproven bool // the user is an administrator by the client's word alone
 }
 
 // deny writes the one line that says who was refused what, and by which record.
@@ -227,6 +229,9 @@ func (m *Manager) deny(d *denial) *mqi.Error {
 	by := "no authority record fits the user or a group of the user"
 	if len(d.by) > 0 {
 		by = strings.Join(d.by, ", ")
+	}
+	if d.unproven {
+		by = "an administrator by the client's word alone, which gives no authority: a password or a CHLAUTH record would"
 	}
 	m.opt.Log.Warn().Str(obs.FieldAMQ, "AMQ8077W").Str("verb", d.op).Str("user", d.user).Str("object", d.need.name).
 		Str("objtype", d.need.objType).Str("missing", d.lacks.String()).Str("by", by).Str("channel", d.event.Channel).

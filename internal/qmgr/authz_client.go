@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -72,7 +73,7 @@ func (m *Manager) AdmitClient(ctx context.Context, a *ClientAttempt) (auth.Ident
 	at := &auth.Attempt{
 		Query:   auth.Query{Channel: a.Channel, Addr: auth.ParseIP(a.Addr), User: a.User},
 		MCAUser: sc.MCAUser, Given: a.Given, Who: a.Credentials.User,
-		Verify: func() bool { return !a.Unreadable && m.passwordRight(a.Credentials) },
+		Verify: func() error { return m.verifyClient(a) },
 	}
 	if a.Peer != nil {
 		at.Peer, at.Issuer = auth.NameOf(a.Peer.Subject), auth.NameOf(a.Peer.Issuer)
@@ -89,9 +90,6 @@ func (m *Manager) AdmitClient(ctx context.Context, a *ClientAttempt) (auth.Ident
 	}
 	if o.Refused == auth.StageNone {
 		return o.Identity(a.Channel, dir), nil
-	}
-	if o.Wrong && a.Unreadable {
-		o.Why += " (it came protected by an algorithm that cannot be read: use TLS, or allow passwords in clear, docs/security.md)"
 	}
 	m.refusedClient(a, &o)
 	if o.Wrong {
@@ -150,9 +148,30 @@ func host(addr string) string {
 	return addr
 }
 
-// passwordRight checks credentials by the password file.
-func (m *Manager) passwordRight(c Credentials) bool {
-	return m.authz.users.Load().Check(c.User, c.Password) && !m.authz.conn.Load().Broken
+// verify checks credentials by the password file. What it says is for the log: whoever asks learns neither who is known nor, by the
+// time it takes, anything else.
+func (m *Manager) verify(c Credentials) error {
+	users := m.authz.users.Load()
+	right := users.Check(c.User, c.Password)
+	_, known := users.Find(c.User)
+	switch {
+	case m.authz.conn.Load().Broken:
+		return errors.New("passwords are not checked: the object that CONNAUTH names cannot be used")
+	case right:
+		return nil
+	case !known:
+		return fmt.Errorf("there is no user %s in the password file (qmgrd user list)", c.User)
+	}
+	return fmt.Errorf("the password of user %s is wrong", c.User)
+}
+
+// verifyClient is verify for a client, whose password may have come unreadable.
+func (m *Manager) verifyClient(a *ClientAttempt) error {
+	if a.Unreadable {
+		return fmt.Errorf("the password of user %s is wrong (it came protected by an algorithm that cannot be read: use TLS, or allow "+
+			"passwords in clear, docs/security.md)", a.Credentials.User)
+	}
+	return m.verify(a.Credentials)
 }
 
 // failDelay holds up the answer to a wrong password, for whoever asks and for nobody else.
@@ -170,7 +189,7 @@ func (m *Manager) failDelay(ctx context.Context, seconds int) {
 // AdmitLocal decides about a program on this machine: CHCKLOCL.
 func (m *Manager) AdmitLocal(ctx context.Context, id auth.Identity, c Credentials) (auth.Identity, error) {
 	conn := *m.authz.conn.Load()
-	got, o := auth.AdmitLocal(&conn, id, c.Given, c.User, func() bool { return m.passwordRight(c) }, auth.DirectoryFunc(m.Account))
+	got, o := auth.AdmitLocal(&conn, id, c.Given, c.User, func() error { return m.verify(c) }, auth.DirectoryFunc(m.Account))
 	if o.Refused == auth.StageNone {
 		return got, nil
 	}

@@ -590,3 +590,30 @@ func TestPolicyQueue(t *testing.T) {
 	_, err = r.c.Open(bg, openType(mqi.MQOT_Q, policyQueue), mqi.MQOO_BROWSE)
 	wantRC(t, err, 0)
 }
+
+// The log is exact where the client learns no more than 2035: an id that nobody has, a name that would be an administrator's.
+func TestRefusalsAreExact(t *testing.T) {
+	r := newAuthRig(t)
+	next := auth.NewUsers()
+	if err := next.Set("app", "the password", []string{"staff"}); err != nil {
+		t.Fatal(err)
+	}
+	r.host.users = next
+	r.ok("REFRESH SECURITY")
+	r.log.take()
+	ended, cancel := context.WithCancel(bg) // no FAILDLAY
+	cancel()
+	for user, want := range map[string]string{"nosuch": "there is no user nosuch in the password file", "app": "the password of user app is wrong"} {
+		_, err := r.m.AdmitClient(ended, &ClientAttempt{Channel: "APP.CH", Addr: "10.1.2.3:4000",
+			Credentials: Credentials{Given: true, User: user, Password: "wrong again"}})
+		wantRC(t, err, mqi.MQRC_NOT_AUTHORIZED)
+		if s := r.log.take(); !strings.Contains(s, want) || strings.Count(s, "\n") != 1 {
+			t.Errorf("%s: %s", user, s)
+		}
+	}
+	_, err := r.m.Connect(bg, auth.Identity{User: "root", Unproven: true, Origin: "channel APP.CH"}, ConnectOptions{Channel: "APP.CH"})
+	wantRC(t, err, mqi.MQRC_NOT_AUTHORIZED)
+	if s := r.log.take(); !strings.Contains(s, "user root lacks CONNECT") || !strings.Contains(s, "an administrator by the client's word alone") {
+		t.Error(s)
+	}
+}

@@ -55,7 +55,7 @@ func (c *Conn) require(op string, id *auth.Identity, n need, e mqi.Event) error 
 	if lacks == 0 {
 		return nil
 	}
-	return c.m.deny(&denial{op: op, need: n, lacks: lacks, by: by, user: id.User, event: e})
+	return c.m.deny(&denial{op: op, need: n, lacks: lacks, by: by, user: id.User, event: e, unproven: id.Unproven})
 }
 
 // mayConnect checks MQCONN.
@@ -191,7 +191,8 @@ func (c *Conn) requireTopic(op string, id *auth.Identity, topic, from string, a 
 	}
 	e.TopicString = topic
 	path := c.m.topicPath(from)
-	d := denial{op: op, need: need{objType: "TOPIC", name: path[0], auth: a, topic: topic}, user: id.User, event: e, lacks: a}
+	d := denial{op: op, need: need{objType: "TOPIC", name: path[0], auth: a, topic: topic}, user: id.User, event: e, lacks: a,
+		unproven: id.Unproven}
 	for _, name := range path {
 		lacks, by := c.m.missing(id, &need{objType: "TOPIC", name: name, auth: a})
 		if lacks == 0 {

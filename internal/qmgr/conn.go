@@ -76,6 +76,8 @@ type Conn struct {
 	head    msgHead       // of the put in progress
 	token   mqi.Account   // of who connected, once asked for; under verb
 	parked  []*waiter     // gets that wait without a goroutine; under mu
+
+	consumes consuming
 }
 
 // Connect makes a connection (MQCONN, MQCONNX). The caller has been authenticated.
@@ -176,7 +178,7 @@ func (c *Conn) Disconnect(ctx context.Context) error {
 	err := c.commitWork()
 	c.finish(ctx)
 	c.ended(didDisconnect, mqi.MQDISCONNECT_NORMAL)
-	if err != nil {
+	if err != nil { // with 2009 too: the connection is gone all the same
 		return &mqi.Error{Op: "MQDISC", Object: c.m.opt.Name, CC: mqi.CCWarning, RC: commitReason(err), Err: err}
 	}
 	return nil

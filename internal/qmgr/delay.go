@@ -96,11 +96,12 @@ func (c *Conn) PutDelayed(_ context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO,
 	defer c.verb.Unlock()
 	h, err := c.handle(op, n)
 	if err != nil {
+		c.countAsync(nil, mqi.MQOT_Q, "", md, pmo, err)
 		return err
 	}
 	defer func() {
 		c.putDone("MQPUT", h, md, len(body), err)
-		c.countAsync(h.objType, h.name, pmo, err)
+		c.countAsync(h, h.objType, h.name, md, pmo, err)
 	}()
 	if h.list != nil {
 		return mqi.E(op, h.name, mqi.MQRC_FUNCTION_NOT_SUPPORTED)

@@ -89,11 +89,18 @@ func logPath(dir string) string {
 	return dir + "/log"
 }
 
+// ofHandles are the attributes of DISPLAY CONN that handles have and connections do not: a filter by one of them looks at handles.
+var ofHandles = map[string]bool{"OBJNAME": true, "OBJTYPE": true, "OPENOPTS": true, "HSTATE": true, "READA": true, "DEST": true,
+	"DESTQMGR": true, "SUBID": true, "SUBNAME": true, "TOPICSTR": true}
+
 // displayConn runs DISPLAY CONN.
 func (x *exec) displayConn() *attr.Reply {
 	typ, ok := x.c.Get("TYPE")
 	if !ok || typ == "" {
 		typ = "CONN"
+		if f := x.c.Where; f != nil && ofHandles[f.Key] {
+			typ = "HANDLE"
+		}
 	}
 	ext, hasExt := x.c.Get("EXTCONN")
 	always := []string{"CONN", "EXTCONN", "TYPE"}

@@ -107,7 +107,7 @@ func (c *Conn) deliverGathered() error {
 		err = storeReason("MQPUT", name, err)
 		for range n {
 			c.async.Undo()
-			c.countAsync(mqi.MQOT_TOPIC, name, &mqi.PMO{Options: mqi.MQPMO_ASYNC_RESPONSE}, err)
+			c.countAsync(nil, mqi.MQOT_TOPIC, name, &mqi.MD{}, &mqi.PMO{Options: mqi.MQPMO_ASYNC_RESPONSE}, err) // outside syncpoint
 		}
 	}
 	return err

@@ -37,7 +37,8 @@ type handle struct {
 	gather  *uow      // during a put to a list: takes what is put outside syncpoint, to be committed by the list
 	warning error     // with which the open was completed
 
-	changed atomic.Bool // 2041 from now on
+	changed  atomic.Bool // 2041 from now on
+	consumer atomic.Bool // MQCB has given it one
 
 	putGroup, getGroup, browseGroup groupPos // logical order; the connection's
 	browsed, browseLogical          bool     // the last browse, and whether it was in logical order

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
@@ -58,6 +59,11 @@ func TestCommandsOnQueuesInUse(t *testing.T) {
 	if rows := r.show("DISPLAY CONN(*) APPLTAG WHERE(APPLTAG EQ 'amqsput')"); len(rows) != 1 {
 		t.Errorf("connections: %v", rows)
 	}
+	// A filter by what only handles have looks at handles.
+	if rows := r.show("DISPLAY CONN(*) WHERE(OBJNAME EQ Q)"); len(rows) != 1 || !strings.Contains(rows[0], "TYPE(HANDLE) OBJNAME(Q) OBJTYPE(QUEUE)") {
+		t.Errorf("connections with the queue open: %v", rows)
+	}
+	r.refuse("AMQ8277E", "DISPLAY CONN(*) TYPE(CONN) WHERE(OBJNAME EQ Q)")
 	r.put(c, h, 0)
 	if err := c.Close(bg, h, 0); err != nil {
 		t.Fatal(err)

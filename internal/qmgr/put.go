@@ -31,14 +31,14 @@ func (c *Conn) Put(ctx context.Context, n Handle, md *mqi.MD, pmo *mqi.PMO, body
 	defer c.verb.Unlock()
 	h, err := c.handle("MQPUT", n)
 	if err != nil {
-		c.countAsync(mqi.MQOT_Q, "", pmo, err)
+		c.countAsync(nil, mqi.MQOT_Q, "", md, pmo, err)
 		return err
 	}
 	defer func() {
 		if h.list == nil { // a list counts for each of its queues
 			c.putDone("MQPUT", h, md, len(body), err)
 		}
-		c.countAsync(h.objType, h.name, pmo, err)
+		c.countAsync(h, h.objType, h.name, md, pmo, err)
 	}()
 	if h.topic == nil {
 		c.overdueCopies()
@@ -71,7 +71,7 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 	}
 	h, err := c.open(ctx, "MQPUT1", od, opts)
 	if err != nil {
-		c.countAsync(od.ObjectType, od.ObjectName, pmo, err)
+		c.countAsync(nil, od.ObjectType, od.ObjectName, md, pmo, err)
 		return err
 	}
 	err = c.put("MQPUT1", h, md, pmo, body)
@@ -80,7 +80,7 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 	} else if mixed(err) { // MQPUT1 answers in the records of the object descriptor
 		od.ResponseRecords = pmo.ResponseRecords
 	}
-	c.countAsync(od.ObjectType, od.ObjectName, pmo, err)
+	c.countAsync(h, od.ObjectType, od.ObjectName, md, pmo, err)
 	if e := c.closeHandle(ctx, h, mqi.MQCO_NONE); err == nil {
 		err = e
 	}

@@ -20,6 +20,9 @@ func (m *Manager) lookup(c Class, name string) *Object {
 	return o
 }
 
+// Defined reports whether there is an object, its definition in force.
+func (m *Manager) Defined(c Class, name string) bool { return m.lookup(c, name) != nil }
+
 // objectByQID returns the local queue with that id, or nil.
 func (m *Manager) objectByQID(id store.QID) *Object {
 	m.mu.RLock()

@@ -7,14 +7,14 @@ import (
 	"github.com/qmgrd/qmgrd/internal/pubsub/selector"
 )
 
-// Selection strings of MQOPEN: a handle opened for input with one gets and browses only what it selects.
+// Selection strings of MQOPEN: a handle opened for input or for browsing with one gets and browses only what it selects.
 
 // openSelector reads the selection string of an open.
 func openSelector(od *mqi.OD, options int32) (*selector.Selector, error) {
 	switch {
 	case od.Version < 4 || od.SelectionString == "":
 		return nil, nil
-	case od.ObjectType != mqi.MQOT_Q || options&(inputOptions&^mqi.MQOO_BROWSE) == 0:
+	case od.ObjectType != mqi.MQOT_Q || options&inputOptions == 0:
 		return nil, mqi.E("MQOPEN", od.ObjectName, mqi.MQRC_SELECTOR_INVALID_FOR_TYPE)
 	}
 	sel, err := selector.Parse(od.SelectionString)

@@ -48,6 +48,24 @@ func TestSelectors(t *testing.T) {
 	}
 	_, _, err = tryGet(r.c, red, 0)
 	wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+	// One that only browses sees what it selects, all of it and nothing else.
+	look, err := openSelecting(r.c, "Q", "colour = 'blue' OR n = 1", mqi.MQOO_BROWSE)
+	wantRC(t, err, 0)
+	seen := ""
+	for opts := int32(mqi.MQGMO_BROWSE_FIRST); ; opts = mqi.MQGMO_BROWSE_NEXT {
+		text, _, err := tryGet(r.c, look, opts)
+		if err != nil {
+			wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+			break
+		}
+		seen += text[len(text)-4:] + ";"
+	}
+	if seen != ">red;blue;" && seen != " red;blue;" {
+		t.Errorf("browsed %q", seen)
+	}
+	_, _, err = tryGet(r.c, look, 0)
+	wantRC(t, err, mqi.MQRC_NOT_OPEN_FOR_INPUT)
+	wantRC(t, r.c.Close(bg, look, 0), 0)
 	// A waiting get with a selector passes over what isn't for it, and others get that at once.
 	c2 := r.connect()
 	h2, err := openSelecting(c2, "Q", "n = 9", inOut)

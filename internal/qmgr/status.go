@@ -112,7 +112,7 @@ func (c *Conn) applRow() map[string]string {
 		"PID":      strconv.Itoa(c.opt.PID),
 		"TID":      strconv.Itoa(c.opt.TID),
 		"USERID":   c.who.User,
-		"ASTATE":   "NONE",
+		"ASTATE":   c.consumes.word(),
 		"URTYPE":   "QMGR",
 		"QMURID":   "0.0",
 		"URID":     "XA_FORMATID[] XA_GTRID[] XA_BQUAL[]",
@@ -124,10 +124,8 @@ func applType(o ConnectOptions) string {
 	switch {
 	case o.Internal || o.ApplType == mqi.MQAT_QMGR:
 		return "QMGR"
-	case o.Channel != "":
-		return "SYSTEMEXT"
 	}
-	return "USER"
+	return "USER" // clients of channels too
 }
 
 // handleRows are the rows of DISPLAY QSTATUS TYPE(HANDLE) of one queue, or of all when queue is blank.
@@ -146,7 +144,7 @@ func (m *Manager) handleRows(queue string) []map[string]string {
 			row["INQUIRE"] = yesNo(h.opts&mqi.MQOO_INQUIRE != 0)
 			row["OUTPUT"] = yesNo(h.output)
 			row["SET"] = yesNo(h.opts&mqi.MQOO_SET != 0)
-			row["HSTATE"] = h.state()
+			row["HSTATE"], row["ASTATE"] = h.state(), h.consumption()
 			out = append(out, row)
 		}
 	}
@@ -212,7 +210,7 @@ func (m *Manager) connHandleRows() []map[string]string {
 				"OPENOPTS": strings.Join(mqi.FlagNames("MQOO", h.opts), attr.ListSep),
 				"HSTATE":   h.state(),
 				"READA":    "NO",
-				"ASTATE":   "NONE",
+				"ASTATE":   h.consumption(),
 				"QSGDISP":  "QMGR",
 				"DEST":     "", "DESTQMGR": "", "SUBID": "", "SUBNAME": "", "TOPICSTR": "",
 			}

@@ -40,6 +40,8 @@ type uow struct {
 
 	retained []*retainedOp // retained publications that change with the unit
 	sent     []*pubsub.Sub // subscriptions that get a message by it, for NUMMSGS
+
+	lost lostPuts
 }
 
 type putRef struct {
@@ -139,6 +141,19 @@ func commitReason(err error) mqi.RC {
 	return mqi.MQRC_BACKED_OUT
 }
 
+// commitError is what a verb answers when the unit that it was to commit is not committed. That it has been backed out is a warning:
+// the unit is over, as it is after a commit.
+func commitError(op, object string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := mqi.Wrap(op, object, commitReason(err), err)
+	if e.RC == mqi.MQRC_BACKED_OUT {
+		e.CC = mqi.CCWarning
+	}
+	return e
+}
+
 // Commit ends the unit of work and makes it durable (MQCMIT). With 2003 it has been backed out, with 2009 its outcome
 // is not known.
 func (c *Conn) Commit(ctx context.Context) error {
@@ -151,10 +166,7 @@ func (c *Conn) Commit(ctx context.Context) error {
 	}
 	err := c.commitWork()
 	c.unitDone(didCommit, err)
-	if err != nil {
-		return mqi.Wrap("MQCMIT", c.m.opt.Name, commitReason(err), err)
-	}
-	return nil
+	return commitError("MQCMIT", c.m.opt.Name, err)
 }
 
 // Backout ends the unit of work as if it had not been, but for the backout counts (MQBACK).
@@ -204,7 +216,7 @@ func (c *Conn) commitWork() error {
 		return nil
 	}
 	u.by = c.collector()
-	err := c.m.commit(u)
+	err := c.m.commitUnlessLost(u)
 	if err != nil {
 		u.forgetPlaces()
 	}

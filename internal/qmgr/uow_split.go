@@ -2,13 +2,11 @@ package qmgr
 
 import (
 	"context"
-
-	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 // Mark is a place in a connection's unit of work: what was done before it can be committed alone (CommitTo). A door whose
 // reader acknowledges messages one by one needs that; no MQI verb has it.
-type Mark struct{ ops, puts, gets, n, fired, retained, sent int }
+type Mark struct{ ops, puts, gets, n, fired, retained, sent, lost int }
 
 // Mark is the end of the unit of work as it is now.
 func (c *Conn) Mark() Mark {
@@ -18,13 +16,13 @@ func (c *Conn) Mark() Mark {
 	if u == nil {
 		return Mark{}
 	}
-	return Mark{u.tx.Len(), len(u.puts), len(u.gets), u.n, len(u.fired), len(u.retained), len(u.sent)}
+	return Mark{u.tx.Len(), len(u.puts), len(u.gets), u.n, len(u.fired), len(u.retained), len(u.sent), u.lost.n}
 }
 
 // Since is m after everything before base was committed.
 func (m Mark) Since(base Mark) Mark {
 	return Mark{m.ops - base.ops, m.puts - base.puts, m.gets - base.gets, m.n - base.n, m.fired - base.fired,
-		m.retained - base.retained, m.sent - base.sent}
+		m.retained - base.retained, m.sent - base.sent, m.lost - base.lost}
 }
 
 // After is m, made in a unit of work that began at base, as counted from where base is counted.
@@ -46,17 +44,14 @@ func (c *Conn) CommitTo(_ context.Context, m Mark) error {
 		c.work = rest
 		c.mu.Unlock()
 	}
-	err := c.m.commit(u)
+	err := c.m.commitUnlessLost(u)
 	c.unitDone(didCommit, err)
-	if err != nil {
-		return mqi.Wrap("MQCMIT", c.m.opt.Name, commitReason(err), err)
-	}
-	return nil
+	return commitError("MQCMIT", c.m.opt.Name, err)
 }
 
 // split cuts what follows a mark off; nil when nothing does.
 func (u *uow) split(m Mark) *uow {
-	if m.ops >= u.tx.Len() && m.gets >= len(u.gets) && m.puts >= len(u.puts) && m.retained >= len(u.retained) {
+	if m.ops >= u.tx.Len() && m.gets >= len(u.gets) && m.puts >= len(u.puts) && m.retained >= len(u.retained) && m.lost >= u.lost.n {
 		return nil
 	}
 	rest := &uow{n: u.n - m.n, born: u.born, told: u.told, places: u.places, quiet: u.quiet}
@@ -69,6 +64,7 @@ func (u *uow) split(m Mark) *uow {
 	if u.skip > m.gets {
 		rest.skip, rest.skipN, u.skip, u.skipN = u.skip-m.gets, u.skipN, 0, 0
 	}
+	u.lost, rest.lost = u.lost.split(m.lost)
 	u.n, u.places = m.n, nil
 	return rest
 }

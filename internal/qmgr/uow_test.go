@@ -171,7 +171,7 @@ func TestConnectionRows(t *testing.T) {
 	row := rows[1]
 	if len(rows) != 2 || row["CONN"] != fmt.Sprintf("%X", id[16:]) || row["EXTCONN"] != fmt.Sprintf("%X", id[:16]) ||
 		row["UOWSTATE"] != "ACTIVE" || row["CHANNEL"] != "DEV.CHL" || row["USERID"] != "alice" ||
-		row["CONNOPTS"] != "MQCNO_HANDLE_SHARE_NONE" || row["APPLTYPE"] != "SYSTEMEXT" {
+		row["CONNOPTS"] != "MQCNO_HANDLE_SHARE_NONE" || row["APPLTYPE"] != "USER" {
 		t.Errorf("rows %v", rows)
 	}
 	hs := r.m.handleRows("Q")

@@ -79,7 +79,7 @@ func (c *Conn) XAPrepare(_ context.Context, x XID) XARet {
 	}
 	u := b.work
 	switch {
-	case b.failed:
+	case b.failed, u != nil && u.lost.n > 0: // a put of it failed that nobody was told of
 		m.undoBranch(c, b)
 		c.unitDone(didBackout, nil)
 		return XARBRollback
@@ -179,7 +179,7 @@ func (c *Conn) XACommit(_ context.Context, x XID, flags int32) XARet {
 
 // commitOnce commits a branch without a first phase.
 func (c *Conn) commitOnce(b *branch) XARet {
-	if b.failed {
+	if b.failed || b.work != nil && b.work.lost.n > 0 {
 		c.m.undoBranch(c, b)
 		c.unitDone(didBackout, nil)
 		return XARBRollback

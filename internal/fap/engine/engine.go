@@ -50,7 +50,7 @@ func (b *Backend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, 
 }
 
 // applDesc is what DISPLAY CONN says of a client beside its own name.
-const applDesc = "MQ Channel"
+const applDesc = "IBM MQ Channel"
 
 // host is an address without its port, as CONNAME shows it.
 func host(a net.Addr) string {
@@ -111,9 +111,20 @@ func (c conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, bo
 	return c.Conn.Put1(ctx, od, md, pmo, body)
 }
 
+// Consuming implements fap.Watched.
+func (c conn) Consuming(state int32) {
+	s, ok := map[int32]qmgr.Consumption{0: qmgr.ConsumptionStopped, 2: qmgr.ConsumptionStarted, 3: qmgr.ConsumptionSuspended}[state]
+	if ok {
+		c.Conn.Consuming(s)
+	}
+}
+
+// Consumer implements fap.Watched.
+func (c conn) Consumer(hobj int32, there bool) { c.Conn.Consumer(qmgr.Handle(hobj), there) }
+
 // CountAsync implements fap.Statuser.
-func (c conn) CountAsync(hobj int32, object string, err error) {
-	c.Conn.CountRefused(qmgr.Handle(hobj), object, err)
+func (c conn) CountAsync(hobj int32, object string, md *mqi.MD, pmo *mqi.PMO, err error) {
+	c.Conn.CountRefused(qmgr.Handle(hobj), object, md, pmo, err)
 }
 
 // withoutHandles takes the message handles out of the options until the function that it returns is called.

@@ -159,13 +159,13 @@ func (c *Conn) Close(_ context.Context, hobj, _ int32) error {
 func (c *Conn) Put(_ context.Context, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
 	err := c.put(hobj, md, pmo, body)
 	if pmo.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
-		c.CountAsync(hobj, "", err)
+		c.CountAsync(hobj, "", md, pmo, err)
 	}
 	return err
 }
 
 // CountAsync implements fap.Statuser.
-func (c *Conn) CountAsync(_ int32, object string, err error) {
+func (c *Conn) CountAsync(_ int32, object string, _ *mqi.MD, _ *mqi.PMO, err error) {
 	if s := c.async.Count(err); s != nil {
 		s.ObjectType, s.ObjectName = mqi.MQOT_Q, object
 	}
@@ -213,7 +213,7 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 	h, _, err := c.Open(ctx, od, mqi.MQOO_OUTPUT)
 	if err != nil {
 		if pmo.Options&mqi.MQPMO_ASYNC_RESPONSE != 0 {
-			c.CountAsync(-1, od.ObjectName, err)
+			c.CountAsync(-1, od.ObjectName, md, pmo, err)
 		}
 		return err
 	}
