@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import javax.jms.CompletionListener;
 import javax.jms.Connection;
 import javax.jms.ConnectionConsumer;
+import javax.jms.DeliveryMode;
 import javax.jms.JMSConsumer;
 import javax.jms.JMSContext;
 import javax.jms.JMSException;
@@ -63,6 +64,8 @@ public final class Consumers {
         c.check("backoutlistener", m::backoutListener);
         c.check("completion", m::completion);
         c.check("asyncput", m::asyncPut);
+        c.check("asyncputlost", m::asyncPutLost);
+        c.check("getinhibited", m::getInhibited);
         c.check("context", m::context);
         c.check("connectionconsumer", m::connectionConsumer);
         c.check("temporaryqueue", m::temporaryQueue);
@@ -275,6 +278,68 @@ public final class Consumers {
             same(null, r.receiveNoWait());
         });
         same(0, admin.depth(queue));
+    }
+
+    /** A unit of work that lacks a message, because a put without an answer failed, is not committed; the next one is. */
+    private void asyncPutLost() throws Exception {
+        admin.mqsc("ALTER QLOCAL(" + queue + ") MAXDEPTH(2)");
+        connected(c -> {
+            Session s = c.createSession(true, Session.SESSION_TRANSACTED);
+            javax.jms.Queue q = s.createQueue("queue:///" + queue + "?putAsyncAllowed=1");
+            MessageProducer open = s.createProducer(q);
+            MessageProducer any = s.createProducer(null);
+            for (int i = 0; i < 3; i++) {
+                any.send(q, s.createTextMessage("m" + i));
+            }
+            Checks.reason(CMQC.MQRC_BACKED_OUT, s::commit);
+            same(0, admin.depth(queue));
+            for (int i = 0; i < 3; i++) {
+                open.send(s.createTextMessage("m" + i));
+            }
+            Checks.reason(CMQC.MQRC_BACKED_OUT, s::commit);
+            for (int i = 0; i < 3; i++) { // what may be lost is lost
+                open.send(s.createTextMessage("m" + i), DeliveryMode.NON_PERSISTENT, Message.DEFAULT_PRIORITY, 0);
+            }
+            s.commit();
+            same(2, admin.depth(queue));
+        });
+    }
+
+    /** A listener is told that its queue gives nothing for a while; operators see how it fares. */
+    private void getInhibited() throws Exception {
+        BlockingQueue<String> told = new LinkedBlockingQueue<>();
+        BlockingQueue<String> got = new LinkedBlockingQueue<>();
+        MQConnectionFactory f = (MQConnectionFactory) factory;
+        int before = f.getAsyncExceptions();
+        f.setAsyncExceptions(WMQConstants.ASYNC_EXCEPTIONS_ALL);
+        try {
+            connected(c -> {
+                c.setExceptionListener(e -> told.add("" + Checks.reasonOf(e)));
+                Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                s.createConsumer(queue(s)).setMessageListener(m -> got.add(body(m)));
+                Checks.soon("a consumer that is started", () -> consumer().equals("ACTIVE"));
+                admin.mqsc("ALTER QLOCAL(" + queue + ") GET(DISABLED)");
+                same("2016", told.poll(WAIT, TimeUnit.MILLISECONDS));
+                same("SUSPTEMP", consumer());
+                admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
+                send(1);
+                same("m0", got.poll(WAIT, TimeUnit.MILLISECONDS));
+                same("ACTIVE", consumer());
+                c.stop();
+                same("INACTIVE", consumer());
+                same(null, told.poll());
+            });
+        } finally {
+            f.setAsyncExceptions(before);
+        }
+    }
+
+    private String consumer() {
+        try {
+            return admin.attribute("DISPLAY QSTATUS(" + queue + ") TYPE(HANDLE)", "ASTATE");
+        } catch (Exception e) {
+            return e.toString();
+        }
     }
 
     private void context() throws Exception {

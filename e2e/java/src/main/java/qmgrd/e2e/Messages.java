@@ -351,6 +351,7 @@ public final class Messages {
         });
     }
 
+    @SuppressWarnings("unchecked") // of a browser
     private void selectors() throws Exception {
         try (Connection c = factory.createConnection()) {
             c.start();
@@ -370,6 +371,11 @@ public final class Messages {
                 {"JMSPriority = 5 AND NOT (n <> 5)", "m5"},
             };
             for (String[] w : want) {
+                try (javax.jms.QueueBrowser b = s.createBrowser(destination(), w[0])) {
+                    List<Message> seen = Collections.list((java.util.Enumeration<Message>) b.getEnumeration());
+                    same(w[0], 1, seen.size());
+                    text(w[1], seen.get(0));
+                }
                 try (MessageConsumer r = s.createConsumer(destination(), w[0])) {
                     text(w[1], r.receive(WAIT));
                     same(w[0], null, r.receiveNoWait());
