@@ -13,18 +13,18 @@ const msgDamaged = "AMQ7472E" // queue
 // must not keep every message behind it from its readers. It stays on the queue, and in its depth, until it is cleared: it is
 // not for the queue manager to throw away what may be mended.
 func (g *getting) setAside(f *found, cause error) {
-	g.q.mu.Lock()
 	first := false
-	for _, x := range f.all() {
-		if !g.q.slab.valid(x.slot, x.e.seq) {
-			continue
+	g.q.under(func() {
+		for _, x := range f.all() {
+			if !g.q.slab.valid(x.slot, x.e.seq) {
+				continue
+			}
+			// Of several segments any may be the bad one: together they are no message any more.
+			e := g.q.slab.at(x.slot)
+			first = first || e.flags&fDamaged == 0
+			e.flags |= fDamaged
 		}
-		// Of several segments any may be the bad one: together they are no message any more.
-		e := g.q.slab.at(x.slot)
-		first = first || e.flags&fDamaged == 0
-		e.flags |= fDamaged
-	}
-	g.q.mu.Unlock()
+	})
 	if first {
 		g.c.m.opt.Log.Error().Str(obs.FieldAMQ, msgDamaged).Str("queue", g.q.obj.Name).Uint64("number", uint64(f.e.seq)).Err(cause).
 			Msgf("a message of queue %s is damaged and is served to nobody; the messages behind it are", g.q.obj.Name)

@@ -111,12 +111,12 @@ func (m *Manager) findDelayed() {
 	}
 	q := o.Queue
 	var all []delayed
-	q.mu.Lock()
-	q.each(func(slot uint32, e *entry) bool {
-		all = append(all, delayed{slot: slot, seq: e.seq})
-		return true
+	q.under(func() {
+		q.each(func(slot uint32, e *entry) bool {
+			all = append(all, delayed{slot: slot, seq: e.seq})
+			return true
+		})
 	})
-	q.mu.Unlock()
 	for _, x := range all {
 		rec, err := m.opt.Store.Read(q.qid, x.seq, store.Loc{})
 		if err != nil {

@@ -169,15 +169,15 @@ func (m *Manager) dropDynamic(ctx context.Context, q *Queue) error {
 		return err
 	}
 	var tx store.Tx // it has no record to drop: its messages are removed one by one, without a sync
-	q.mu.Lock()
-	q.each(func(_ uint32, e *entry) bool {
-		if e.flags&hidden == 0 {
-			tx.Remove(q.qid, e.seq, e.flags&fPersistent != 0)
-		}
-		return true
+	q.under(func() {
+		q.each(func(_ uint32, e *entry) bool {
+			if e.flags&hidden == 0 {
+				tx.Remove(q.qid, e.seq, e.flags&fPersistent != 0)
+			}
+			return true
+		})
+		q.deletedLocked()
 	})
-	q.deletedLocked()
-	q.mu.Unlock()
 	m.removeLate(&tx)
 	return m.deleteQueueObject(ctx, q.obj)
 }

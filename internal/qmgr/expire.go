@@ -122,12 +122,12 @@ func (m *Manager) discard(q *Queue, dead []deadMsg) error {
 	}
 	u := &uow{}
 	var reports []*report
-	q.mu.Lock()
-	for _, d := range dead {
-		q.take(d.slot, 0)
-		u.get(getRef{q: q, slot: d.slot, seq: d.seq, pers: d.pers})
-	}
-	q.mu.Unlock()
+	q.under(func() {
+		for _, d := range dead {
+			q.take(d.slot, 0)
+			u.get(getRef{q: q, slot: d.slot, seq: d.seq, pers: d.pers})
+		}
+	})
 	for _, d := range dead {
 		if !d.rep {
 			continue

@@ -447,11 +447,11 @@ func (g *getting) abandon(r waitResult) bool {
 	if r.slot == 0 || r.look {
 		return false
 	}
-	g.q.mu.Lock()
-	if g.q.slab.valid(r.slot, r.seq) {
-		g.q.unclaim(r.slot)
-	}
-	g.q.mu.Unlock()
+	g.q.under(func() {
+		if g.q.slab.valid(r.slot, r.seq) {
+			g.q.unclaim(r.slot)
+		}
+	})
 	g.q.dropLate()
 	return true
 }
@@ -474,15 +474,11 @@ func (g *getting) unmarkTimer(w *waiter) clock.Timer {
 	}
 	d := time.UnixMilli(first).Sub(g.c.m.opt.Clock.Now())
 	return g.c.m.opt.Clock.AfterFunc(max(d, 0), func() {
-		g.q.mu.Lock()
-		g.q.wait.end(w, waitResult{look: true})
-		g.q.mu.Unlock()
+		g.q.under(func() { g.q.wait.end(w, waitResult{look: true}) })
 	})
 }
 
 // endWait ends a wait unless it has ended.
 func (q *Queue) endWait(w *waiter, rc mqi.RC) {
-	q.mu.Lock()
-	q.wait.end(w, waitResult{rc: rc})
-	q.mu.Unlock()
+	q.under(func() { q.wait.end(w, waitResult{rc: rc}) })
 }

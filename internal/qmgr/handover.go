@@ -77,9 +77,7 @@ func (m *Manager) handSafely(by any, q *Queue, head *msgHead, body []byte) (bool
 		return true, err
 	}
 	now := m.opt.Clock.Now()
-	q.mu.Lock()
-	q.passed(now, head.putNanos)
-	q.mu.Unlock()
+	q.under(func() { q.passed(now, head.putNanos) })
 	w.take(by, seq)
 	return true, nil
 }
@@ -103,9 +101,8 @@ func (q *Queue) taker(by any, head *msgHead, body []byte) *Waiting {
 	if by == nil || head.md.Report != 0 || head.md.MsgFlags != 0 {
 		return nil
 	}
-	q.mu.Lock()
-	w := q.takerOf(len(body), head.md.Persistence == mqi.MQPER_PERSISTENT)
-	q.mu.Unlock()
+	var w *Waiting
+	q.under(func() { w = q.takerOf(len(body), head.md.Persistence == mqi.MQPER_PERSISTENT) })
 	if w == nil {
 		return nil
 	}

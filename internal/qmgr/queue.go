@@ -263,6 +263,13 @@ func (q *Queue) unclaim(slot uint32) {
 	q.serve(slot)
 }
 
+// under runs fn with the lock held. A panic of a client's verb ends that client only, so the lock must not stay behind.
+func (q *Queue) under(fn func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	fn()
+}
+
 // dropLate takes out of the store what unclaim found on a deleted queue.
 func (q *Queue) dropLate() {
 	q.mu.Lock()

@@ -11,26 +11,8 @@ import (
 func (q *Queue) clear(ctx context.Context) error {
 	for {
 		u := &uow{}
-		q.mu.Lock()
 		var rc mqi.RC
-		switch {
-		case q.dead:
-			rc = mqi.MQRC_Q_DELETED
-		case len(q.handles) > 0:
-			rc = mqi.MQRC_OBJECT_IN_USE
-		case q.uncom > 0:
-			rc = mqi.MQRC_Q_NOT_EMPTY
-		}
-		if rc == 0 {
-			q.each(func(slot uint32, e *entry) bool {
-				if e.flags&hidden == 0 {
-					u.get(getRef{q: q, slot: slot, seq: e.seq, pers: e.flags&fPersistent != 0})
-					q.take(slot, 0)
-				}
-				return len(u.gets) < clearBatch
-			})
-		}
-		q.mu.Unlock()
+		q.under(func() { rc = q.clearSome(u) })
 		if rc != 0 {
 			return mqi.E("CLEAR QLOCAL", q.obj.Name, rc)
 		}
@@ -45,6 +27,26 @@ func (q *Queue) clear(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// clearSome takes messages for u, or says why not. Under mu.
+func (q *Queue) clearSome(u *uow) mqi.RC {
+	switch {
+	case q.dead:
+		return mqi.MQRC_Q_DELETED
+	case len(q.handles) > 0:
+		return mqi.MQRC_OBJECT_IN_USE
+	case q.uncom > 0:
+		return mqi.MQRC_Q_NOT_EMPTY
+	}
+	q.each(func(slot uint32, e *entry) bool {
+		if e.flags&hidden == 0 {
+			u.get(getRef{q: q, slot: slot, seq: e.seq, pers: e.flags&fPersistent != 0})
+			q.take(slot, 0)
+		}
+		return len(u.gets) < clearBatch
+	})
+	return 0
 }
 
 // clearBatch bounds one unit of work of a clear.
