@@ -1,5 +1,10 @@
 package fap
 
+import (
+	"maps"
+	"slices"
+)
+
 // Beating reports whether a heartbeat is being written.
 func (s *Server) Beating() bool {
 	s.mu.Lock()
@@ -15,9 +20,10 @@ func (s *Server) Beating() bool {
 // Unsent is the most that any socket has to write.
 func (s *Server) Unsent() int {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	all := slices.Collect(maps.Keys(s.sockets))
+	s.mu.Unlock()
 	n := 0
-	for k := range s.sockets {
+	for _, k := range all {
 		k.out.mu.Lock()
 		n = max(n, len(k.out.buf)+k.out.rest)
 		k.out.mu.Unlock()

@@ -49,7 +49,7 @@ func TestConversations(t *testing.T) {
 // TestNotify: SPI NOTIFY ends the waiting get of another conversation, and only of the same client.
 func TestNotify(t *testing.T) {
 	s := start(t, memory.New("QM1", "Q1"), nil, nil)
-	p, stranger, another := s.client(t), s.dial(t), s.dial(t)
+	p, stranger, another, early := s.client(t), s.dial(t), s.dial(t), s.dial(t)
 	id := firstID()
 	id.Channel = "OTHER"
 	stranger.negotiate(id)
@@ -57,6 +57,7 @@ func TestNotify(t *testing.T) {
 	another.user = "another"
 	another.negotiate(firstID())
 	another.connect(1)
+	early.negotiate(firstID())
 	p.startConv(3)
 	conn := p.connect(3)
 	q := p.open(3, "Q1")
@@ -65,7 +66,7 @@ func TestNotify(t *testing.T) {
 			OutLength: 12, Part: &wire.SPINotifyIn{Options: 1, Reason: mqi.MQRC_XWAIT_CANCELED, Connection: conn}})
 	}
 	p.send(wire.MQGET, 3, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
-	for what, x := range map[string]*peer{"channel": stranger, "user": another} {
+	for what, x := range map[string]*peer{"channel": stranger, "user": another, "peer, not connected,": early} {
 		notify(x)
 		if _, a, _ := x.want(wire.SPI.Reply()); a.CompCode != 2 || a.Reason != mqi.MQRC_HCONN_ERROR {
 			t.Errorf("another %s woke the get: %+v", what, a)
