@@ -66,11 +66,17 @@ func TestNotify(t *testing.T) {
 			OutLength: 12, Part: &wire.SPINotifyIn{Options: 1, Reason: mqi.MQRC_XWAIT_CANCELED, Connection: conn}})
 	}
 	p.send(wire.MQGET, 3, q, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
-	for what, x := range map[string]*peer{"channel": stranger, "user": another, "peer, not connected,": early} {
+	for what, x := range map[string]*peer{"channel": stranger, "user": another} {
 		notify(x)
 		if _, a, _ := x.want(wire.SPI.Reply()); a.CompCode != 2 || a.Reason != mqi.MQRC_HCONN_ERROR {
 			t.Errorf("another %s woke the get: %+v", what, a)
 		}
+	}
+	notify(early) // the same in all, but not connected
+	h, body, err := wire.ReadSegment(early.nc, 1<<20)
+	codec, _ := h.Codec()
+	if a, _ := wire.DecodeAPI(body, codec); err != nil || h.Type != wire.SPI.Reply() || a.Reason != mqi.MQRC_HCONN_ERROR {
+		t.Errorf("a peer that has not connected: %v %v %+v", err, h.Type, a)
 	}
 	notify(p)
 	var woken, answered bool

@@ -202,13 +202,15 @@ func (c *conv) woken() (mqi.RC, int64) {
 	return rc, c.wakeUpTo
 }
 
-// endWaits ends the gets that wait for a stream; listeners do not wait for anything, and a get that began later goes on.
+// endWaits ends the gets that wait for a stream; listeners do not wait for anything, and a get that began later goes on. Of several
+// that read ahead it is not known for which the client waits: all are told, and their windows stay open, since a client that does
+// not wait takes no notice, and asks for nothing as long as its window has room.
 func (c *conv) endWaits(all []*stream, rc mqi.RC, upTo int64) error {
 	for _, st := range all {
 		if st.req.Flags&wire.ReqCallback != 0 || st.seq > upTo {
 			continue
 		}
-		st.open = false
+		st.open = st.req.Requested > 1
 		if err := c.sendReason(st, rc); err != nil {
 			return err
 		}

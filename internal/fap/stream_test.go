@@ -347,3 +347,35 @@ func TestAsyncPut(t *testing.T) {
 		t.Errorf("MQSTAT of type 9: %+v", a)
 	}
 }
+
+// TestWindowOutlivesNotify: the end of a get that waits ends no window: messages go on without being asked for.
+func TestWindowOutlivesNotify(t *testing.T) {
+	s := start(t, memory.New("QM1", "Q1", "Q2"), nil, nil)
+	p, putter := s.client(t), s.client(t)
+	p.startConv(3)
+	conn := p.connect(3)
+	out := putter.open(1, "Q1")
+	q, other := p.open(3, "Q1"), p.open(3, "Q2")
+	p.request(3, q, wire.ReqSelection|wire.ReqSync, mqi.MQGMO_WAIT, 100_000, 0, false)
+	putter.put(1, out, "first", 0)
+	p.message("first", 1, 1)
+	p.request(3, other, wire.ReqSelection|wire.ReqSync, mqi.MQGMO_WAIT, 1, 0, false) // it is this one that waits
+	p.sendH(p.header(wire.SPI, 1, 3, wire.FlagConfirm), wire.API{}, &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1,
+		OutLength: 12, Part: &wire.SPINotifyIn{Options: 1, Reason: mqi.MQRC_XWAIT_CANCELED, Connection: conn}})
+	told := map[int32]bool{}
+	for range 3 {
+		if h, _, b := p.recv(); h.Type == wire.AsyncMsg {
+			a := b.(*wire.Async)
+			told[a.Hobj] = a.Reason == mqi.MQRC_XWAIT_CANCELED
+		}
+	}
+	if !told[q] || !told[other] {
+		t.Errorf("told: %v", told)
+	}
+	putter.put(1, out, "second", 0)
+	if _, _, b := p.want(wire.AsyncMsg); string(b.(*wire.Async).Data) != "second" {
+		t.Errorf("%+v", b)
+	}
+	putter.put(1, putter.open(1, "Q2"), "nobody asks", 0)
+	p.quiet()
+}
