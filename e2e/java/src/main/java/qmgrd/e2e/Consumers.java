@@ -65,7 +65,6 @@ public final class Consumers {
         c.check("completion", m::completion);
         c.check("asyncput", m::asyncPut);
         c.check("asyncputlost", m::asyncPutLost);
-        c.check("getinhibited", m::getInhibited);
         c.check("context", m::context);
         c.check("connectionconsumer", m::connectionConsumer);
         c.check("temporaryqueue", m::temporaryQueue);
@@ -303,43 +302,6 @@ public final class Consumers {
             s.commit();
             same(2, admin.depth(queue));
         });
-    }
-
-    /** A listener is told that its queue gives nothing for a while; operators see how it fares. */
-    private void getInhibited() throws Exception {
-        BlockingQueue<String> told = new LinkedBlockingQueue<>();
-        BlockingQueue<String> got = new LinkedBlockingQueue<>();
-        MQConnectionFactory f = (MQConnectionFactory) factory;
-        int before = f.getAsyncExceptions();
-        f.setAsyncExceptions(WMQConstants.ASYNC_EXCEPTIONS_ALL);
-        try {
-            connected(c -> {
-                c.setExceptionListener(e -> told.add("" + Checks.reasonOf(e)));
-                Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
-                s.createConsumer(queue(s)).setMessageListener(m -> got.add(body(m)));
-                Checks.soon("a consumer that is started", () -> consumer().equals("ACTIVE"));
-                admin.mqsc("ALTER QLOCAL(" + queue + ") GET(DISABLED)");
-                same("2016", told.poll(WAIT, TimeUnit.MILLISECONDS));
-                same("SUSPTEMP", consumer());
-                admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
-                send(1);
-                same("m0", got.poll(WAIT, TimeUnit.MILLISECONDS));
-                same("ACTIVE", consumer());
-                c.stop();
-                same("INACTIVE", consumer());
-                same(null, told.poll());
-            });
-        } finally {
-            f.setAsyncExceptions(before);
-        }
-    }
-
-    private String consumer() {
-        try {
-            return admin.attribute("DISPLAY QSTATUS(" + queue + ") TYPE(HANDLE)", "ASTATE");
-        } catch (Exception e) {
-            return e.toString();
-        }
     }
 
     private void context() throws Exception {

@@ -10,9 +10,13 @@ import com.ibm.mq.MQMessage;
 import com.ibm.mq.MQQueue;
 import com.ibm.mq.MQQueueManager;
 import com.ibm.mq.constants.CMQC;
+import com.ibm.mq.jms.MQConnectionFactory;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
 import com.ibm.msg.client.wmq.WMQConstants;
 import java.util.Hashtable;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import javax.jms.BytesMessage;
 import javax.jms.Connection;
 import javax.jms.InvalidDestinationException;
@@ -49,6 +53,7 @@ public final class Reasons {
         c.check("toolongforchannel", r::tooLongForChannel);
         c.check("putinhibited", r::putInhibited);
         c.check("getinhibited", r::getInhibited);
+        c.check("listenerinhibited", r::listenerInhibited);
         c.check("inuse", r::inUse);
         c.check("arguments", r::arguments);
         c.check("conversion", r::conversion);
@@ -232,6 +237,42 @@ public final class Reasons {
                     () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 20_000)));
             t.join();
         });
+    }
+
+    /** A listener is told that its queue gives nothing for a while; operators see how it fares. */
+    private void listenerInhibited() throws Exception {
+        BlockingQueue<String> told = new LinkedBlockingQueue<>();
+        BlockingQueue<String> got = new LinkedBlockingQueue<>();
+        MQConnectionFactory f = (MQConnectionFactory) factory;
+        int before = f.getAsyncExceptions();
+        f.setAsyncExceptions(WMQConstants.ASYNC_EXCEPTIONS_ALL);
+        try (Connection c = f.createConnection()) {
+            c.setExceptionListener(e -> told.add("" + Checks.reasonOf(e)));
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            s.createConsumer(s.createQueue("queue:///" + queue)).setMessageListener(m -> got.add(Checks.body(m)));
+            c.start();
+            Checks.soon("a consumer that is started", () -> consumer().equals("ACTIVE"));
+            admin.mqsc("ALTER QLOCAL(" + queue + ") GET(DISABLED)");
+            same("2016", told.poll(5, TimeUnit.SECONDS));
+            same("SUSPTEMP", consumer());
+            admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
+            base((m, q) -> q.put(text("late"), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
+            same("late", got.poll(5, TimeUnit.SECONDS));
+            c.stop();
+            same("INACTIVE", consumer());
+            same(null, told.poll());
+        } finally {
+            f.setAsyncExceptions(before);
+        }
+    }
+
+    /** How the consumers of the queue's handles fare, of the listener's as long as nobody else has it open. */
+    private String consumer() {
+        try {
+            return admin.attribute("DISPLAY QSTATUS(" + queue + ") TYPE(HANDLE)", "ASTATE");
+        } catch (Exception e) {
+            return e.toString();
+        }
     }
 
     private void inUse() throws Exception {
