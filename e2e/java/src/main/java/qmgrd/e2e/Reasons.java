@@ -367,7 +367,14 @@ public final class Reasons {
         m.disconnect();
         Thread.sleep(200);
         new MQQueueManager(target.qmgr, p).disconnect();
-        admin.mqsc("SET CHLAUTH(E2E.ONE) TYPE(ADDRESSMAP) ADDRESS('*') ACTION(REMOVE)", "DELETE CHANNEL(E2E.ONE)");
+        admin.mqsc("SET CHLAUTH(E2E.ONE) TYPE(ADDRESSMAP) ADDRESS('*') ACTION(REMOVE)");
+        Checks.soon("the instance ends, and the channel can be deleted", () -> {
+            try {
+                return admin.mqsc("DELETE CHANNEL(E2E.ONE)").contains("AMQ8015I");
+            } catch (Exception e) {
+                return false; // AMQ9514E: in use
+            }
+        });
     }
 
     private void nobodyListens() throws Exception {
