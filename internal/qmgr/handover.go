@@ -68,16 +68,22 @@ func (m *Manager) handSafely(by any, q *Queue, head *msgHead, body []byte) (bool
 	if w == nil {
 		return false, nil
 	}
+	given := false
+	defer func() {
+		if !given {
+			w.leave()
+		}
+	}()
 	seq := q.pass(head, false)
 	var u uow
 	u.tx.Put(q.qid, seq, store.Rec{Head: encodeHead(head), Body: body, Persistent: true})
 	u.tx.Remove(q.qid, seq, true)
 	if err := m.commit(&u); err != nil {
-		w.leave()
 		return true, err
 	}
 	now := m.opt.Clock.Now()
 	q.under(func() { q.passed(now, head.putNanos) })
+	given = true
 	w.take(by, seq)
 	return true, nil
 }
@@ -106,10 +112,15 @@ func (q *Queue) taker(by any, head *msgHead, body []byte) *Waiting {
 	if w == nil {
 		return nil
 	}
+	fits := false
+	defer func() {
+		if !fits { // or a panic of the putter's verb: the getter is left as it was
+			w.leave()
+		}
+	}()
 	g := &w.g
 	g.msg = readMsg{head: head, body: body}
-	if g.tooSmall(len(g.shape(head, body).data)) { // with what the descriptor has no room for
-		w.leave()
+	if fits = !g.tooSmall(len(g.shape(head, body).data)); !fits { // with what the descriptor has no room for
 		return nil
 	}
 	return w
@@ -188,15 +199,29 @@ func (w *Waiting) leave() {
 
 // take gives the get the message that taker has readied.
 func (w *Waiting) take(by any, seq store.Seq) {
+	data, n, err := w.give(seq)
+	w.waker.Take(by, data, n, err)
+}
+
+// give ends the getter's verb.
+func (w *Waiting) give(seq store.Seq) (data []byte, n int, err error) {
+	given := false
+	defer func() {
+		if given {
+			w.c.verb.Unlock()
+		} else {
+			w.leave()
+		}
+	}()
 	f, g := &w.direct, &w.g
 	*f = found{e: entry{seq: seq}}
 	warn := g.moveOn(&g.msg, true)
-	data, n, err := g.deliver(f, &g.msg, &g.out)
+	data, n, err = g.deliver(f, &g.msg, &g.out)
 	if err == nil && warn != 0 {
 		err = mqi.Warn("MQGET", g.h.name, warn)
 	}
 	g.msg, g.out = readMsg{}, shaped{}
 	w.c.getDone(g.h, g.md, g.gmo, n, err)
-	w.c.verb.Unlock()
-	w.waker.Take(by, data, n, err)
+	given = true
+	return data, n, err
 }
