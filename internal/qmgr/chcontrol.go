@@ -182,9 +182,9 @@ func (c *Conn) QuiesceChannel() {
 			continue
 		}
 		q := h.queue
-		q.mu.Lock()
-		q.wait.endIf(func(w *waiter) bool { return w.quiet && w.h.conn == c }, waitResult{rc: mqi.MQRC_CONNECTION_QUIESCING})
-		q.mu.Unlock()
+		q.under(func() {
+			q.wait.endIf(func(w *waiter) bool { return w.quiet && w.h.conn == c }, waitResult{rc: mqi.MQRC_CONNECTION_QUIESCING})
+		})
 	}
 }
 

@@ -107,31 +107,10 @@ type key struct {
 // waits for itself. Nothing is held while it waits.
 func (m *Manager) latch(ctx context.Context, p *Pending, keys ...key) ([]*Object, error) {
 	for {
-		m.mu.Lock()
-		var busy *Pending
-		for _, k := range keys {
-			if o := m.objects[k.class][k.name]; o != nil {
-				if busy = o.latched(); busy != nil {
-					break
-				}
-			}
-		}
+		objs, busy := m.latchNow(p, keys)
 		if busy == nil {
-			objs := make([]*Object, len(keys))
-			for i, k := range keys {
-				o := m.objects[k.class][k.name]
-				if o == nil {
-					o = &Object{Class: k.class, Name: k.name}
-					m.insertLocked(o)
-				}
-				o.setPending(p)
-				objs[i] = o
-			}
-			p.objs = append(p.objs, objs...)
-			m.mu.Unlock()
 			return objs, nil
 		}
-		m.mu.Unlock()
 		if err := busy.settle(ctx); err != nil {
 			return nil, err
 		}
@@ -171,6 +150,31 @@ func (m *Manager) removeLocked(o *Object) {
 	if m.objects[o.Class][o.Name] == o {
 		delete(m.objects[o.Class], o.Name)
 	}
+}
+
+// latchNow is latch unless a change is under way for one of the objects; then it returns that.
+func (m *Manager) latchNow(p *Pending, keys []key) ([]*Object, *Pending) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range keys {
+		if o := m.objects[k.class][k.name]; o != nil {
+			if busy := o.latched(); busy != nil {
+				return nil, busy
+			}
+		}
+	}
+	objs := make([]*Object, len(keys))
+	for i, k := range keys {
+		o := m.objects[k.class][k.name]
+		if o == nil {
+			o = &Object{Class: k.class, Name: k.name}
+			m.insertLocked(o)
+		}
+		o.setPending(p)
+		objs[i] = o
+	}
+	p.objs = append(p.objs, objs...)
+	return objs, nil
 }
 
 // release ends p's right over its objects; entries that were made for it and got no definition go.

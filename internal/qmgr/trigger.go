@@ -197,9 +197,8 @@ func (m *Manager) recheck(q *Queue) {
 	if w := &q.cfg.Load().watch; w.trigger != mqi.MQTT_FIRST && w.trigger != mqi.MQTT_DEPTH {
 		return
 	}
-	q.mu.Lock()
-	due := q.triggerDue()
-	q.mu.Unlock()
+	due := false
+	q.under(func() { due = q.triggerDue() })
 	if !due {
 		return
 	}
