@@ -174,6 +174,8 @@ type Waker interface {
 	Disown()
 	// Take brings the message. The get waits on, unless it is cancelled. body is valid during the call.
 	Take(by any, body []byte, total int, err error)
+	// Settled says that a get that settles is to be resumed. by is nil, or the one of PutBy who has settled it; no lock is held.
+	Settled(by any)
 }
 
 // WaitState says how far a get of a Wait has come.
@@ -186,6 +188,9 @@ const (
 	Waits
 	// Blocks: Finish gives the result, after a sync of the disk or the like.
 	Blocks
+	// Settles: the message is on its way to be taken durably. Settled will be called, and then Resume tells. Cancel gives the
+	// message up.
+	Settles
 	// Unfit: nothing has been done. Such a get looks into messages, and only Conn.Get can do it.
 	Unfit
 )
@@ -194,7 +199,8 @@ const (
 type Wait interface {
 	Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) (body []byte, total int, s WaitState, err error)
 	Resume() (body []byte, total int, s WaitState, err error)
-	Finish() (body []byte, total int, s WaitState, err error)
+	// Finish answers Settles only to a caller who is ready for it: with leave.
+	Finish(leave bool) (body []byte, total int, s WaitState, err error)
 	// Cancel ends a get that waits: no message has left its queue by it. A wake may still come, and means nothing.
 	Cancel()
 }

@@ -44,6 +44,7 @@ type conv struct {
 	puts     *wire.PutDecoder
 	taker    *conv // who was handed the message of the put in progress
 	turn     *turn // of the goroutine that is the owner
+	blocks   bool  // the owner may wait for the disk
 	mine     turn  // of the conversation's goroutine
 	getReply wire.GetReply
 	async    wire.Async
@@ -171,7 +172,7 @@ func (c *conv) visit(from *conv, fn func() error) {
 	t := from.turn
 	err := c.k.guarded("delivery", func() error {
 		defer c.release()
-		c.turn = t
+		c.turn, c.blocks = t, false
 		if err := fn(); err != nil && c.ctx.Err() == nil {
 			return err
 		}
@@ -187,7 +188,7 @@ func (c *conv) visit(from *conv, fn func() error) {
 
 // work serves messages and gets that wait until there is nothing to do. The goroutine is the owner.
 func (c *conv) work() error {
-	c.turn = &c.mine
+	c.turn, c.blocks = &c.mine, true
 	for {
 		if c.k.out.full(c.k.outLimit(), false) {
 			c.turn.flush()
@@ -278,6 +279,7 @@ func (c *conv) take(h wire.Header, body []byte) error {
 		c.k.counts.lastCall.Store(c.k.lastRead.Load())
 	}
 	m := call{h: h, body: body, lent: true}
+	here := quick(h.Type) || settles(h.Type) && c.k.alone()
 	c.mu.Lock()
 	switch h.Type {
 	case wire.MQGET:
@@ -286,7 +288,7 @@ func (c *conv) take(h wire.Header, body []byte) error {
 		c.reqs++
 		m.seq = c.reqs
 	}
-	mine := !c.owned && len(c.in) == 0 && !c.held && !c.ended && quick(h.Type)
+	mine := !c.owned && len(c.in) == 0 && !c.held && !c.ended && here
 	if mine {
 		c.owned = true
 	}
@@ -313,10 +315,13 @@ func quick(t wire.Type) bool {
 	return false
 }
 
+// settles are the types that the reader may serve when nobody else needs it meanwhile.
+func settles(t wire.Type) bool { return t == wire.MQCMIT || t == wire.MQBACK }
+
 // inline serves a message in the reader, which is the owner. served is false when that would have to wait.
 func (c *conv) inline(m call) (served bool, err error) {
 	defer c.release()
-	c.turn = &c.k.turn
+	c.turn, c.blocks = &c.k.turn, c.k.alone()
 	if c.conn == nil || c.ctx.Err() != nil {
 		return false, nil
 	}

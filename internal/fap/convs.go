@@ -14,6 +14,13 @@ func (k *socket) conv(id uint32) *conv {
 	return k.convs[id]
 }
 
+// alone reports whether one conversation has the socket for itself. Called by the reader.
+func (k *socket) alone() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.convs) == 1
+}
+
 // action serves SOCKET_ACTION.
 func (k *socket) action(h wire.Header, body []byte) error {
 	_, b, err := decode(h, body)

@@ -1,21 +1,25 @@
 package fap
 
-import "github.com/qmgrd/qmgrd/internal/fap/wire"
+import (
+	"bytes"
+
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+)
 
 // Puts that stand one behind the other in the read buffer are served in one go, so that publications among them go out together.
 
 // putNow serves MQPUT in the reader, and the publications without answer that follow one.
 func (c *conv) putNow(m call) (served bool, err error) {
 	if c.gatherer == nil || !c.k.putFollows(c) {
-		_, served, err = c.putOne(m)
+		_, served, err = c.putOne(m, c.blocks)
 		return served, err
 	}
 	c.gatherer.Gather()
-	hobj, served, err := c.putOne(m)
+	hobj, served, err := c.putOne(m, false)
 	for served && err == nil && c.gatherer.Gathered() > 0 && c.k.putFollows(c) {
 		m = c.k.nextPut()
 		c.turn.follow = c.gatherer.Gathered() >= followFrom // the next one may find no room and send them
-		if hobj, served, err = c.putOne(m); !served && err == nil {
+		if hobj, served, err = c.putOne(m, false); !served && err == nil {
 			c.sendGathered(hobj)
 			return true, c.queue(m)
 		}
@@ -45,8 +49,8 @@ func (c *conv) overtaken(hobj int32) {
 	}
 }
 
-// putOne serves one MQPUT in the reader.
-func (c *conv) putOne(m call) (hobj int32, served bool, err error) {
+// putOne serves one MQPUT in the reader; one that waits for the disk only with block.
+func (c *conv) putOne(m call, block bool) (hobj int32, served bool, err error) {
 	codec, ok := m.h.Codec()
 	if !ok {
 		return 0, true, c.badStructure(m, ccsidError(m.h.CCSID))
@@ -58,10 +62,16 @@ func (c *conv) putOne(m call) (hobj int32, served bool, err error) {
 	switch {
 	case err != nil:
 		return 0, true, c.badStructure(m, err)
-	case !c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO):
-		return a.Hobj, false, nil
 	}
-	err = c.put(m, a, b, true)
+	prompt := c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO)
+	switch {
+	case !prompt && !block:
+		return a.Hobj, false, nil
+	case !prompt:
+		b.Data = bytes.Clone(b.Data) // the store keeps it
+		c.turn.flush()
+	}
+	err = c.put(m, a, b, prompt)
 	b.Data = nil
 	return a.Hobj, true, err
 }

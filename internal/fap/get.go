@@ -15,7 +15,7 @@ func (c *conv) get(m call, a wire.API, b *wire.Get) (served bool, err error) {
 			return served, err
 		}
 	}
-	if !c.mayBlock() {
+	if !c.mayWait() {
 		return false, nil
 	}
 	return true, c.getHere(m, a, b)
@@ -74,8 +74,8 @@ type heldGet struct {
 	mdVersion, gmoVersion int32
 }
 
-// mayBlock reports whether the owner is the conversation's own goroutine.
-func (c *conv) mayBlock() bool { return c.turn == &c.mine }
+// mayWait reports whether the owner is the conversation's own goroutine.
+func (c *conv) mayWait() bool { return c.turn == &c.mine }
 
 // getHeld starts a get that needs no goroutine while it waits. served is false when it is not of that kind.
 func (c *conv) getHeld(m call, a wire.API, b *wire.Get) (served bool, err error) {
@@ -95,9 +95,9 @@ func (c *conv) getHeld(m call, a wire.API, b *wire.Get) (served bool, err error)
 // goOn takes the get that is held as far as it goes now.
 func (c *conv) goOn(body []byte, total int, s WaitState, err error) error {
 	g := &c.held1
-	if s == Blocks && c.mayBlock() {
+	if s == Blocks && c.blocks {
 		c.turn.flush()
-		body, total, s, err = g.wait.Finish()
+		body, total, s, err = g.wait.Finish(true)
 	}
 	g.state = s
 	c.mu.Lock()

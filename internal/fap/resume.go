@@ -57,9 +57,9 @@ func (c *conv) resumeStream(st *stream) error {
 
 // streamed does what a get of a stream has come to.
 func (c *conv) streamed(st *stream, body []byte, total int, s WaitState, err error) error {
-	if s == Blocks && c.mayBlock() {
+	if s == Blocks && c.mayWait() {
 		c.turn.flush()
-		body, total, s, err = st.wait.Finish()
+		body, total, s, err = st.wait.Finish(false)
 	}
 	if parked := s == Waits; parked != st.parked {
 		st.parked = parked
@@ -91,7 +91,7 @@ func (c *conv) streamed(st *stream, body []byte, total int, s WaitState, err err
 
 // askGoroutine has the conversation's goroutine go on.
 func (c *conv) askGoroutine() {
-	if c.mayBlock() {
+	if c.mayWait() {
 		return
 	}
 	c.mu.Lock()
@@ -230,7 +230,19 @@ func (w *waker) Wake(by any) {
 		return
 	}
 	if c.claim() {
+		c.mu.Lock()
+		c.kicked = false // unless there is another one meanwhile
+		c.mu.Unlock()
 		c.visit(from, func() error { return c.resumeAll(false) })
+	}
+}
+
+// Settled implements Waker. The message goes out before the answer of whoever has settled it: so the client's next get is there
+// before the next put, and both share a sync again.
+func (w *waker) Settled(by any) {
+	w.Wake(by)
+	if _, ok := by.(*conv); ok {
+		w.c.k.out.flush()
 	}
 }
 

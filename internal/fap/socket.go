@@ -67,6 +67,7 @@ type socket struct {
 	beating   atomic.Bool  // a heartbeat is being written
 	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
 	stopping  atomic.Bool  // the channel was asked to end: no conversation connects any more
+	refused   atomic.Bool  // the peer has been told why
 }
 
 // link is what both ends use. Before the negotiation fap is 0.
@@ -370,8 +371,12 @@ func (k *socket) complain(err error) error {
 	return err
 }
 
-// refuse sends the STATUS that ends the channel at the client.
-func (k *socket) refuse(code wire.Code) { k.lastWord(wire.FlagClose|wire.FlagError, code) }
+// refuse sends the STATUS that ends the channel at the client, once.
+func (k *socket) refuse(code wire.Code) {
+	if !k.refused.Swap(true) {
+		k.lastWord(wire.FlagClose|wire.FlagError, code)
+	}
+}
 
 // dispatch takes one message to where it belongs.
 func (k *socket) dispatch(h wire.Header, body []byte) error {

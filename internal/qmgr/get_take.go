@@ -53,12 +53,18 @@ func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
 			return nil, 0, false, err
 		}
 	}
-	warn := g.moveOn(msg, fits)
-	data, n, err = g.deliver(f, msg, out)
+	data, n, err = g.give(f, fits)
+	return data, n, false, err
+}
+
+// give gives the caller the message that is in msg and out.
+func (g *getting) give(f *found, fits bool) ([]byte, int, error) {
+	warn := g.moveOn(&g.msg, fits)
+	data, n, err := g.deliver(f, &g.msg, &g.out)
 	if err == nil && warn != 0 {
 		err = mqi.Warn("MQGET", g.h.name, warn)
 	}
-	return data, n, false, err
+	return data, n, err
 }
 
 // read reads all parts of a message.
@@ -250,6 +256,9 @@ func (g *getting) take(f *found, msg *readMsg) error {
 			u.skip, u.skipN = len(u.gets)-len(parts)+1, len(parts)
 		}
 		return nil
+	}
+	if w := g.parked; w != nil && w.late.allowed && n == 1 {
+		return w.settle(f, u)
 	}
 	return storeReason("MQGET", g.h.name, g.c.m.commit(u))
 }

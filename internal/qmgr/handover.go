@@ -23,6 +23,9 @@ type Waker interface {
 	Disown()
 	// Take brings the message. The get waits on, unless it is cancelled. body is valid during the call.
 	Take(by any, body []byte, total int, err error)
+	// Settled says that a get in state GetSettles has been settled, and is to be resumed. by is nil or the one who has committed
+	// it. No lock is held.
+	Settled(by any)
 }
 
 // PutBy is Put; by goes to the wakers of those who get the message at once. A lent body stays the caller's.
@@ -75,7 +78,7 @@ func (m *Manager) handSafely(by any, q *Queue, head *msgHead, body []byte) (bool
 		}
 	}()
 	seq := q.pass(head, false)
-	var u uow
+	u := uow{host: by}
 	u.tx.Put(q.qid, seq, store.Rec{Head: encodeHead(head), Body: body, Persistent: true})
 	u.tx.Remove(q.qid, seq, true)
 	if err := m.commit(&u); err != nil {
@@ -215,11 +218,7 @@ func (w *Waiting) give(seq store.Seq) (data []byte, n int, err error) {
 	}()
 	f, g := &w.direct, &w.g
 	*f = found{e: entry{seq: seq}}
-	warn := g.moveOn(&g.msg, true)
-	data, n, err = g.deliver(f, &g.msg, &g.out)
-	if err == nil && warn != 0 {
-		err = mqi.Warn("MQGET", g.h.name, warn)
-	}
+	data, n, err = g.give(f, true)
 	g.msg, g.out = readMsg{}, shaped{}
 	w.c.getDone(g.h, g.md, g.gmo, n, err)
 	given = true

@@ -12,6 +12,7 @@ type obliging struct{ owned, disowned, taken int }
 func (*obliging) Wake(any)                       {}
 func (o *obliging) Own() bool                    { o.owned++; return true }
 func (o *obliging) Disown()                      { o.disowned++ }
+func (*obliging) Settled(any)                    {}
 func (o *obliging) Take(any, []byte, int, error) { o.taken++ }
 
 // A panic of who puts, in the middle of handing a message to a get that waits, leaves the getter as it was: its connection is not

@@ -29,7 +29,8 @@ func (x *taker) Own() bool {
 	}
 	return !x.busy
 }
-func (x *taker) Disown() { x.disown++ }
+func (x *taker) Disown()     { x.disown++ }
+func (x *taker) Settled(any) { x.woken++ }
 func (x *taker) Take(by any, body []byte, total int, err error) {
 	x.got, x.total, x.err = append(x.got, string(body)), total, err
 	x.w.Cancel()
@@ -230,7 +231,7 @@ func TestNoHandOver(t *testing.T) {
 			}
 			data, _, s, err := x.w.Resume()
 			if s == GetBlocks {
-				data, _, s, err = x.w.Finish()
+				data, _, s, err = x.w.Finish(false)
 			}
 			if s != GetOver || err != nil || string(data) != "m" {
 				t.Errorf("%q, %v, %v", data, s, err)

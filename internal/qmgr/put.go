@@ -377,7 +377,7 @@ func (c *Conn) deliver(op string, h *handle, pieces []piece, pmo *mqi.PMO) error
 		h.gather.join(u)
 		return nil
 	case !sync:
-		u.by = c.collector()
+		u.by, u.host = c.collector(), c.host
 		return storeReason(op, h.name, c.m.commit(u))
 	}
 	w := c.begun()

@@ -268,18 +268,29 @@ func (r *rig) depth(name string) int { return r.m.lookup(ClassQueue, name).Queue
 type faultStore struct {
 	store.Store
 	fail func(*store.Tx) error
+
+	leave bool // units are left to others
+	left  []func(by any, err error)
 }
 
 type refusedTicket struct{ err error }
 
+func (refusedTicket) Leave(func(any, error)) bool  { return false }
 func (f refusedTicket) Wait(context.Context) error { return f.err }
 func (f refusedTicket) Locs() []store.Loc          { return nil }
 
 func (f *faultStore) Submit(t *store.Tx) store.Ticket {
 	if f.fail != nil {
 		if err := f.fail(t); err != nil {
-			return refusedTicket{err}
+			return f.leaves(refusedTicket{err})
 		}
 	}
-	return f.Store.Submit(t)
+	return f.leaves(f.Store.Submit(t))
+}
+
+func (f *faultStore) leaves(t store.Ticket) store.Ticket {
+	if f.leave {
+		return leftTicket{t, f}
+	}
+	return t
 }

@@ -26,12 +26,14 @@ type uow struct {
 	skipN  int
 	places map[*groupPos]groupPos // of handles in logical order, as they were before the unit
 
+	host    any      // who commits, for wakers
 	by      *Conn    // who collects the gets that the unit wakes
 	quiet   bool     // the queue manager's own event messages: they cause no events
 	latched bool     // made while objects are latched: what it causes to queues waits in later
 	later   []func() // to be done, in order, when the latches are let go
 
-	fired []*firing // trigger messages that are put when the unit ends
+	fired  []*firing // trigger messages that are put when the unit ends
+	firing []*firing // those of them that submit has put
 
 	many  bool      // heads share memory
 	heads slabBytes // what they share
@@ -274,20 +276,32 @@ func (u *uow) splitSkipped() *uow {
 
 // commit makes a unit durable and then lets everybody see it. On failure it is undone without counting a backout.
 func (m *Manager) commit(u *uow) error {
+	t := m.submit(u)
+	if t == nil {
+		return nil
+	}
+	// The unit ends whatever the caller's context does: nobody may see it half.
+	return m.settle(u, t.Wait(context.Background()))
+}
+
+// submit begins to make a unit durable; nil when there is nothing to do.
+func (m *Manager) submit(u *uow) store.Ticket {
 	if u.tx.Len() == 0 && len(u.retained) == 0 {
 		return nil
 	}
-	fired := u.fired
-	m.fire(u, fired)
-	u.tx.Await()
-	t := m.submitUnit(u)
-	// The unit ends whatever the caller's context does: nobody may see it half.
-	err := t.Wait(context.Background())
+	u.firing = u.fired
+	m.fire(u, u.firing)
+	u.tx.Await(u.host)
+	return m.submitUnit(u)
+}
+
+// settle ends a unit that the store has answered.
+func (m *Manager) settle(u *uow, err error) error {
 	m.noteStore(err)
 	if err != nil {
 		m.retain.failed(u.retained)
 		m.giveBack(u)
-		m.unfire(u, fired)
+		m.unfire(u, u.firing)
 		return err
 	}
 	m.retain.done(u.retained)

@@ -51,16 +51,18 @@ type Waiting struct {
 	heads  [2]*msgHead // of the messages it got last
 	in     bool        // it waits, or has been woken and not resumed
 	f      *found      // what Finish is to take
+	late   settling
 }
 
 // GetState says how far a get has come.
 type GetState uint8
 
 const (
-	GetOver   GetState = iota
-	GetWaits           // the waker will be told
-	GetBlocks          // Finish goes on, and may wait for the disk
-	GetUnfit           // nothing was done: only Conn.Get can do it
+	GetOver    GetState = iota
+	GetWaits            // the waker will be told
+	GetBlocks           // Finish goes on, and may wait for the disk
+	GetUnfit            // nothing was done: only Conn.Get can do it
+	GetSettles          // a message was taken, and is on its way to be so durably. The waker will be told, and Resume goes on
 )
 
 // NewWaiting makes a place.
@@ -227,6 +229,9 @@ func (w *Waiting) unpark() {
 
 // Resume goes on with a get that was woken; one that was not still waits.
 func (w *Waiting) Resume() ([]byte, int, GetState, error) {
+	if w.late.f != nil {
+		return w.settled()
+	}
 	if !w.in {
 		return nil, 0, GetWaits, nil
 	}
@@ -258,8 +263,9 @@ func (w *Waiting) Resume() ([]byte, int, GetState, error) {
 	}
 }
 
-// Finish takes the message that a get has come to. The get may have to wait again when that is gone.
-func (w *Waiting) Finish() ([]byte, int, GetState, error) {
+// Finish takes the message that a get has come to. The get may have to wait again when that is gone. With leave the caller is
+// ready for GetSettles.
+func (w *Waiting) Finish(leave bool) ([]byte, int, GetState, error) {
 	f := w.f
 	w.f = nil
 	if err := w.c.begin("MQGET", w.g.h.name); err != nil {
@@ -267,9 +273,14 @@ func (w *Waiting) Finish() ([]byte, int, GetState, error) {
 		return w.done(nil, 0, err)
 	}
 	defer w.c.verb.Unlock()
+	w.late.allowed = leave
+	defer func() { w.late.allowed = false }()
 	for {
 		data, n, again, err := w.g.fetch(f)
-		if !again {
+		switch {
+		case err == errSettles:
+			return nil, 0, GetSettles, nil
+		case !again:
 			return w.done(data, n, err)
 		}
 		data, n, s, err := w.run()
@@ -281,12 +292,14 @@ func (w *Waiting) Finish() ([]byte, int, GetState, error) {
 	}
 }
 
-// Cancel ends a get that waits or has to be finished. No message has left its queue by it.
+// Cancel ends a get that waits or has to be finished: no message has left its queue by it. One that settles has taken its message,
+// and nobody gets that: the connection is at its end.
 func (w *Waiting) Cancel() {
 	if f := w.f; f != nil {
 		w.f = nil
 		w.g.giveUp(f)
 	}
+	w.late.await()
 	if !w.in {
 		return
 	}

@@ -21,6 +21,7 @@ func (b bell) Wake(any) {
 }
 func (b bell) Own() bool                    { return false }
 func (b bell) Disown()                      {}
+func (b bell) Settled(by any)               { b.Wake(by) }
 func (b bell) Take(any, []byte, int, error) {}
 
 // waitGet gets without a goroutine, with an interval in milliseconds.
@@ -178,7 +179,7 @@ func TestWhatWaitsForTheDisk(t *testing.T) {
 				t.Fatalf("state %d, %v, want %d", s, err, c.want)
 			}
 			if s == GetBlocks {
-				data, _, s, err = x.w.Finish()
+				data, _, s, err = x.w.Finish(false)
 			}
 			if s != GetOver || err != nil || string(data) != "m" {
 				t.Fatalf("%q, %v, %v", data, s, err)
@@ -209,7 +210,7 @@ func TestWhatLiesInAFileWaitsForTheDisk(t *testing.T) {
 	if _, _, s, err := w.Get(r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED), &md, &gmo, 100); s != GetBlocks {
 		t.Fatal(s, err)
 	}
-	if data, _, s, err := w.Finish(); s != GetOver || err != nil || string(data) != "m" {
+	if data, _, s, err := w.Finish(false); s != GetOver || err != nil || string(data) != "m" {
 		t.Errorf("%q, %v, %v", data, s, err)
 	}
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"fmt"
-	"runtime"
-	"time"
 )
 
 // The log store's commit path, all by whoever has the committer's token.
@@ -173,54 +171,4 @@ func (s *logStore) awaitRoom() error {
 			return err
 		}
 	}
-}
-
-// joiner decides whether a batch of removes waits for a put. A wait that nobody joined makes it skip the next ones,
-// twice as many each time: one client that puts and gets in turn must not pay for it.
-type joiner struct {
-	delay time.Duration
-	skip  int // waits to leave out before the next one
-	step  int // how many after the next failure
-}
-
-const (
-	maxJoinStep  = 256
-	maxJoinSpins = 100_000 // ends the wait on a clock that stands still
-)
-
-// linger lets a batch of removes wait a little for a put, so that a get costs a producer no turn. It spins, because
-// the system's timers are too coarse; other goroutines run meanwhile.
-func (s *logStore) linger(waiting []*unit) {
-	j := &s.join
-	if len(waiting) == 0 || !allRemove(waiting) {
-		return
-	}
-	if j.skip > 0 {
-		j.skip--
-		return
-	}
-	start := s.clk.Now()
-	for range maxJoinSpins {
-		if now := s.com.peek(); len(now) > len(waiting) {
-			if waiting = now; !allRemove(waiting) {
-				j.step = 0
-				return
-			}
-		}
-		if s.clk.Now().Sub(start) >= j.delay {
-			break
-		}
-		runtime.Gosched()
-	}
-	j.step = min(2*j.step+1, maxJoinStep)
-	j.skip = j.step
-}
-
-func allRemove(units []*unit) bool {
-	for _, u := range units {
-		if u.control != nil || !removesOnly(u.tx) {
-			return false
-		}
-	}
-	return true
 }

@@ -42,7 +42,7 @@ func TestWhoWaitsCommits(t *testing.T) {
 		tx := &Tx{}
 		tx.Set(TableMeta, []byte("k"), []byte("v"))
 		if await {
-			tx.Await()
+			tx.Await(nil)
 		}
 		u := &unit{tx: tx, done: make(chan struct{})}
 		if err := c.submit(u, func() {}); err != nil {
@@ -98,7 +98,7 @@ func TestStopAnswersWhoWaits(t *testing.T) {
 	c.start()
 	wait := func() chan error {
 		tx := &Tx{}
-		tx.Await()
+		tx.Await(nil)
 		u, res := &unit{tx: tx, done: make(chan struct{})}, make(chan error, 1)
 		if err := c.submit(u, func() {}); err != nil {
 			res <- err
@@ -139,7 +139,7 @@ func TestGather(t *testing.T) {
 		c.lately = lately
 		submit := func() {
 			u := &unit{tx: &Tx{}, done: make(chan struct{})}
-			u.tx.Await()
+			u.tx.Await(nil)
 			if err := c.submit(u, func() {}); err != nil {
 				t.Error(err)
 			}

@@ -34,7 +34,6 @@ type logStore struct {
 	largest   atomic.Uint64 // bytes of the largest value in a file of its own, or found at start
 	noReserve atomic.Bool   // the reserve was given up: what is left of it is for what gives room back
 
-	join  joiner  // committer's goroutine only
 	vouch voucher // committer's goroutine only
 }
 
@@ -59,7 +58,7 @@ func OpenLog(o Options) (_ Store, err error) {
 	if o.LogSegments == 0 {
 		o.LogSegments = 16
 	}
-	if o.JoinDelay == 0 {
+	if o.JoinDelay == 0 && o.Clock == clock.Real() { // another one may stand still
 		o.JoinDelay = 200 * time.Microsecond
 	}
 	b, err := openBase(o, formatLog)
@@ -67,7 +66,7 @@ func OpenLog(o Options) (_ Store, err error) {
 		return nil, err
 	}
 	s := &logStore{base: b, files: newFiles(o.FS, o.Dir), delta: newDelta(), cache: newCache(o.CacheBytes),
-		clk: o.Clock, join: joiner{delay: o.JoinDelay}}
+		clk: o.Clock}
 	s.get, s.moreKeys = s.Get, s.delta.keys
 	s.ck.init()
 	if err := s.recover(); err != nil {
@@ -75,7 +74,7 @@ func OpenLog(o Options) (_ Store, err error) {
 	}
 	s.com = newCommitter(s.commitBatch, s.finish)
 	if o.JoinDelay > 0 {
-		s.com.linger = s.linger
+		s.com.company = newCompany(o.Clock, o.JoinDelay, s.com.alarm)
 	}
 	s.com.start()
 	if o.ReadOnly {

@@ -73,6 +73,10 @@ type Ticket interface {
 	// Wait returns when the unit is durable (nil) or refused. It may be called more than once and by several.
 	// A cancelled ctx stops the waiting, never the unit.
 	Wait(ctx context.Context) error
+	// Leave lets the unit wait for another one without anybody's waiting for it, when it has promised to be awaited, is alone, and
+	// such waits were of use lately. then is called without any lock when it is durable or refused, by whoever has committed it.
+	// Without true it is not, and Wait is to be called.
+	Leave(then func(by any, err error)) bool
 	// Locs returns the place of each Put of the unit, in the order of the calls. Only after Wait returned nil.
 	Locs() []Loc
 }
@@ -144,8 +148,8 @@ type Options struct {
 	CheckpointBytes int64         // log written between two checkpoints; 0 = SegmentSize
 	CheckpointEvery time.Duration // at most, when something was written; 0 = 30 s
 	LogSegments     int           // the log may grow to so many segments, then commits wait; 0 = 16
-	// JoinDelay is how long a batch of removes alone waits for a put to share its sync, when such waits were of use
-	// lately; 0 = 200 µs, negative = never.
+	// JoinDelay is how long a get or a put that is alone waits for another one to share its sync, when such waits were of use
+	// lately; 0 = 200 µs, or never with a Clock that is not the machine's; negative = never.
 	JoinDelay time.Duration
 	// Notice is told in a sentence what an operator should know (an unfinished write at the end of the log); nil =
 	// nobody.

@@ -8,6 +8,7 @@ type Tx struct {
 	bytes      int
 	persistent bool
 	awaited    bool
+	by         any // who waits
 	room       int // 1 + bytes that Admit kept for it; 0: none
 }
 
@@ -67,8 +68,8 @@ func (t *Tx) Unset(table Table, key []byte) {
 }
 
 // Await promises that Wait of the unit's ticket follows its Submit at once, in the same goroutine and without an end of its own.
-// The waiter may then do the work.
-func (t *Tx) Await() { t.awaited = true }
+// The waiter may then do the work, also that of others: by is what those who have left theirs (Ticket.Leave) are told.
+func (t *Tx) Await(by any) { t.awaited, t.by = true, by }
 
 // Len is the number of intents, Bytes their size without overhead.
 func (t *Tx) Len() int   { return len(t.ops) }

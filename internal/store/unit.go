@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/qmgrd/qmgrd/internal/invariants"
 )
@@ -29,7 +30,12 @@ type unit struct {
 	logged []logOp     // what the log wrote of it; nil where there is none
 	err    error
 	done   chan struct{}
-	com    *committer // who waits may commit with it; nil: nothing to do
+	com    *committer              // who waits may commit with it; nil: nothing to do
+	then   func(by any, err error) // called by whoever has committed it; nil: somebody waits
+
+	waits *patience // not nil: it waits for company
+	since time.Time // the same
+	asked bool      // whether it is to wait has been decided
 
 	// control is not nil for a unit that only runs something between two batches, on the committer's goroutine.
 	control func()
@@ -78,6 +84,7 @@ func (u *unit) complete(err error) {
 type committer struct {
 	lead    chan struct{} // holds one token while somebody commits
 	helpers atomic.Int32  // wait for their unit, or for the token
+	left    []*unit       // complete, and not told yet. The token's
 
 	mu      invariants.Ranked[invariants.Store]
 	room    sync.Cond // signalled when waiting units were taken
@@ -89,11 +96,11 @@ type committer struct {
 	stopped bool
 	dropErr error // not nil: what still waits is answered with it instead of committed
 
-	commit func([]*unit)      // makes a batch durable; completes every unit of it
-	drop   func(*unit, error) // completes a unit that will not be committed
-	lately int                // units of a batch lately, times 4; of who has the token
-	linger func([]*unit)      // may wait a little for more work; nil = never
-	ended  chan struct{}
+	commit  func([]*unit)      // makes a batch durable; completes every unit of it
+	drop    func(*unit, error) // completes a unit that will not be committed
+	lately  int                // units of a batch lately, times 4; of who has the token
+	company *company           // nil: no unit waits for another
+	ended   chan struct{}
 }
 
 func newCommitter(commit func([]*unit), drop func(*unit, error)) *committer {
@@ -200,6 +207,9 @@ func (c *committer) take() (batch []*unit, dropErr error, ok bool) {
 		n, size = n+1, size+b
 	}
 	batch = append(batch, c.queue[:n]...)
+	if c.company != nil {
+		c.company.note(batch)
+	}
 	rest := copy(c.queue, c.queue[n:])
 	clear(c.queue[rest:])
 	c.queue = c.queue[:rest]
@@ -213,34 +223,53 @@ func (c *committer) run() {
 	defer close(c.ended)
 	for {
 		c.lead <- struct{}{}
-		n, ok := 1, true
-		for ok && n > 0 {
-			n, ok = c.step()
-		}
+		n, ok := c.step()
+		left := c.takeLeft()
 		<-c.lead
+		tell(left, nil)
 		if !ok {
 			return
 		}
-		<-c.wake
+		if n == 0 {
+			c.rest()
+			<-c.wake
+		}
 	}
 }
 
 // help returns when u is complete, and commits meanwhile if nobody else does.
 func (c *committer) help(u *unit) {
 	c.helpers.Add(1)
+	lead := c.token(u)
+	if lead && c.keepAlone(u) {
+		<-c.lead
+		<-u.done // the alarm sees to it if nobody comes
+		lead = false
+	}
+	c.helpers.Add(-1)
+	if lead {
+		c.stepUntil(u)
+		left := c.takeLeft()
+		<-c.lead
+		tell(left, u.tx.by)
+	}
+	c.rest()
+}
+
+// takeLeft is what tell is to be called with. The caller has the token.
+func (c *committer) takeLeft() []*unit {
+	left := c.left
+	c.left = nil
+	return left
+}
+
+// token waits for the committer's token. It is not needed any more, false, when u is complete.
+func (c *committer) token(u *unit) bool {
 	select {
 	case <-u.done:
-		c.helpers.Add(-1)
+		return false
 	case c.lead <- struct{}{}:
-		c.helpers.Add(-1)
-		c.stepUntil(u)
-		<-c.lead
-	}
-	c.mu.Lock()
-	left := len(c.queue) > 0
-	c.mu.Unlock()
-	if left && c.helpers.Load() == 0 {
-		c.kick() // nobody may be there who waits for it
+		return true
 	}
 }
 
@@ -266,9 +295,6 @@ func (c *committer) stepUntil(u *unit) {
 // the token.
 func (c *committer) step() (n int, ok bool) {
 	c.gather()
-	if c.linger != nil {
-		c.linger(c.peek())
-	}
 	batch, dropErr, ok := c.take()
 	c.lately = (3*c.lately + len(batch)*4) / 4
 	switch {
@@ -282,6 +308,11 @@ func (c *committer) step() (n int, ok bool) {
 		}
 	default:
 		c.commit(batch)
+	}
+	for _, u := range batch {
+		if u.then != nil {
+			c.left = append(c.left, u)
+		}
 	}
 	return len(batch), ok
 }
@@ -304,16 +335,6 @@ func (c *committer) waiting() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.queue)
-}
-
-// peek shows what waits; nil when the committer is stopping.
-func (c *committer) peek() []*unit {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.stopped || len(c.queue) == 0 {
-		return nil
-	}
-	return c.queue[:len(c.queue):len(c.queue)]
 }
 
 // stop refuses new units; with dropErr nil it commits those that wait. It returns when the goroutine has ended.

@@ -218,4 +218,5 @@ type told struct{ woken chan any }
 func (w told) Wake(by any)                  { w.woken <- by }
 func (w told) Own() bool                    { return false }
 func (w told) Disown()                      {}
+func (w told) Settled(by any)               { w.woken <- by }
 func (w told) Take(any, []byte, int, error) {}

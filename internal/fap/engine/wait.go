@@ -44,7 +44,9 @@ func (w *wait) Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, 
 
 func (w *wait) Resume() ([]byte, int, fap.WaitState, error) { return w.state(w.w.Resume()) }
 
-func (w *wait) Finish() ([]byte, int, fap.WaitState, error) { return w.state(w.w.Finish()) }
+func (w *wait) Finish(leave bool) ([]byte, int, fap.WaitState, error) {
+	return w.state(w.w.Finish(leave))
+}
 
 func (w *wait) Cancel() {
 	w.w.Cancel()
@@ -60,4 +62,4 @@ func (w *wait) state(body []byte, n int, s qmgr.GetState, err error) ([]byte, in
 }
 
 var states = [...]fap.WaitState{qmgr.GetOver: fap.Over, qmgr.GetWaits: fap.Waits, qmgr.GetBlocks: fap.Blocks,
-	qmgr.GetUnfit: fap.Unfit}
+	qmgr.GetUnfit: fap.Unfit, qmgr.GetSettles: fap.Settles}

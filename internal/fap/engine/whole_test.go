@@ -15,6 +15,7 @@ type noWaker struct{}
 func (noWaker) Wake(any)                     {}
 func (noWaker) Own() bool                    { return false }
 func (noWaker) Disown()                      {}
+func (noWaker) Settled(any)                  {}
 func (noWaker) Take(any, []byte, int, error) {}
 
 // TestWholeByTheSameRight: who may get through an alias, and nothing else, is given all of a message that is longer than his
