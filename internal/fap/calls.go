@@ -38,6 +38,10 @@ func (c *conv) serveNow(m call) (served bool, err error) {
 	case *wire.Notify:
 		return true, c.notified(m, b)
 	}
+	if settles(m.h.Type) {
+		c.waitDisk(func() { err = c.verb(m, a, b) })
+		return true, err
+	}
 	return true, c.verb(m, a, b)
 }
 

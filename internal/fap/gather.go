@@ -71,7 +71,11 @@ func (c *conv) putOne(m call, block bool) (hobj int32, served bool, err error) {
 		b.Data = bytes.Clone(b.Data) // the store keeps it
 		c.turn.flush()
 	}
-	err = c.put(m, a, b, prompt)
+	if prompt {
+		err = c.put(m, a, b, true)
+	} else {
+		c.waitDisk(func() { err = c.put(m, a, b, false) })
+	}
 	b.Data = nil
 	return a.Hobj, true, err
 }

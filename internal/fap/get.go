@@ -97,7 +97,7 @@ func (c *conv) goOn(body []byte, total int, s WaitState, err error) error {
 	g := &c.held1
 	if s == Blocks && c.blocks {
 		c.turn.flush()
-		body, total, s, err = g.wait.Finish(true)
+		c.waitDisk(func() { body, total, s, err = g.wait.Finish(true) })
 	}
 	g.state = s
 	c.mu.Lock()

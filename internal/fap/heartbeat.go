@@ -82,6 +82,8 @@ func (k *socket) beatDue(now int64, every time.Duration) (next time.Duration, as
 	idle := time.Duration(now - k.lastRead.Load())
 	limit := every + min(every, beatGrace)
 	switch shared := k.link.Load().shared; {
+	case k.atDisk.Load():
+		return every, false, false // what the peer says nobody hears just now
 	case !shared:
 		return every, k.waits.Load() > 0, false
 	case idle >= limit:
@@ -92,9 +94,24 @@ func (k *socket) beatDue(now int64, every time.Duration) (next time.Duration, as
 	return every - idle, false, false
 }
 
+// waitDisk runs what may wait for the disk. While the reader does, a peer is not silent because nobody listens.
+func (c *conv) waitDisk(fn func()) {
+	k := c.k
+	if c.turn != &k.turn {
+		fn()
+		return
+	}
+	k.atDisk.Store(true)
+	defer func() {
+		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
+		k.atDisk.Store(false)
+	}()
+	fn()
+}
+
 // idleDue is how long the instance may still be without a call; 0 or less: no longer. While a get waits it is not idle.
 func (k *socket) idleDue(now int64, limit time.Duration) time.Duration {
-	if k.waits.Load() > 0 {
+	if k.waits.Load() > 0 || k.atDisk.Load() {
 		k.busyAt = now
 		return limit / 4
 	}

@@ -68,6 +68,7 @@ type socket struct {
 	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
 	stopping  atomic.Bool  // the channel was asked to end: no conversation connects any more
 	refused   atomic.Bool  // the peer has been told why
+	atDisk    atomic.Bool  // the reader waits for the disk, and reads nothing
 }
 
 // link is what both ends use. Before the negotiation fap is 0.
