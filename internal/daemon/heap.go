@@ -19,6 +19,8 @@ const (
 	busyHeap  = 32 << 20
 	deepHeap  = 16 << 20 // growth of a heap of more than deepFrom
 	deepFrom  = 48 << 20
+	// leastHeap is what the runtime takes a smaller heap for: it lets none be collected below that times the growth.
+	leastHeap = 4 << 20
 	// busyInterval between two collections is one of a manager under load; the runtime's own are two minutes apart.
 	busyInterval = time.Second
 	// startUp is over before memory counts as that of load.
@@ -64,7 +66,7 @@ func (p *pacer) next(live int64) int {
 	if live > deepFrom {
 		grow = deepHeap
 	}
-	percent := max(deepGC, int(grow*100/max(live, 1<<20)))
+	percent := max(deepGC, int(grow*100/max(live, leastHeap)))
 	if !busy {
 		return min(restingGC, percent)
 	}

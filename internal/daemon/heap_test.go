@@ -22,7 +22,7 @@ func TestPacer(t *testing.T) {
 		{300 * time.Millisecond, 16 << 20, 200},
 		{300 * time.Millisecond, 64 << 20, 25}, // that of deep queues
 		{300 * time.Millisecond, 1000 << 20, deepGC},
-		{300 * time.Millisecond, 0, 3200},
+		{300 * time.Millisecond, 0, 800},
 		{2 * time.Minute, 4 << 20, restingGC},
 		{2 * time.Minute, 64 << 20, 25},
 	} {
