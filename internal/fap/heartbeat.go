@@ -83,7 +83,7 @@ func (k *socket) beatDue(now int64, every time.Duration) (next time.Duration, as
 	limit := every + min(every, beatGrace)
 	switch shared := k.link.Load().shared; {
 	case k.atDisk.Load():
-		return every, false, false // what the peer says nobody hears just now
+		return every, true, false // nobody hears the peer just now, but it is to hear us
 	case !shared:
 		return every, k.waits.Load() > 0, false
 	case idle >= limit:

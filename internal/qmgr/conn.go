@@ -73,6 +73,7 @@ type Conn struct {
 	woken   []*Waiting    // gets that verbs have woken, until RunWoken
 	lent    bool          // the body of the put in progress is the caller's
 	host    any           // and who gets it may get it at once
+	settles chan struct{} // not nil: a get settles; closed when it is over. Under verb
 	head    msgHead       // of the put in progress
 	token   mqi.Account   // of who connected, once asked for; under verb
 	parked  []*waiter     // gets that wait without a goroutine; under mu
@@ -198,6 +199,12 @@ func (c *Conn) breakWith(rc mqi.RC) {
 	})
 	c.verb.Lock()
 	defer c.verb.Unlock()
+	for c.settles != nil { // a get that has taken its message is a verb in progress
+		over := c.settles
+		c.verb.Unlock()
+		<-over
+		c.verb.Lock()
+	}
 	if c.closed {
 		return
 	}

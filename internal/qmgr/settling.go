@@ -28,6 +28,7 @@ func (w *Waiting) settle(f *found, u *uow) error {
 	s, m := &w.late, w.c.m
 	t := m.submit(u)
 	s.f, s.t = f, t
+	w.c.settles = make(chan struct{})
 	s.over.Store(false)
 	s.wg.Add(1)
 	if t.Leave(func(by any, err error) {
@@ -41,6 +42,7 @@ func (w *Waiting) settle(f *found, u *uow) error {
 	}
 	s.wg.Done()
 	s.f, s.t = nil, nil
+	w.c.settles = nil // nobody has seen it: the verb goes on
 	return storeReason("MQGET", w.g.h.name, m.settle(u, t.Wait(context.Background())))
 }
 
@@ -52,10 +54,9 @@ func (w *Waiting) settled() ([]byte, int, GetState, error) {
 	}
 	f := s.f
 	s.f, s.t = nil, nil
-	if err := w.c.begin("MQGET", w.g.h.name); err != nil {
-		return w.done(nil, 0, err)
-	}
+	w.c.verb.Lock() // whatever becomes of the connection: Break waits until the message has been given
 	defer w.c.verb.Unlock()
+	defer w.c.settledOne()
 	if s.err != nil {
 		return w.done(nil, 0, storeReason("MQGET", w.g.h.name, s.err))
 	}
@@ -63,11 +64,20 @@ func (w *Waiting) settled() ([]byte, int, GetState, error) {
 }
 
 // await returns when nothing settles any more.
-func (s *settling) await() {
+func (s *settling) await(c *Conn) {
 	if s.f == nil {
 		return
 	}
 	_ = s.t.Wait(context.Background()) // who has left it hears of it
 	s.wg.Wait()
 	s.f, s.t = nil, nil
+	c.verb.Lock()
+	c.settledOne()
+	c.verb.Unlock()
+}
+
+// settledOne ends what settle began. In a verb.
+func (c *Conn) settledOne() {
+	close(c.settles)
+	c.settles = nil
 }

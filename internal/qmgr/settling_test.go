@@ -113,6 +113,30 @@ func TestCancelSettling(t *testing.T) {
 	}
 }
 
+// The queue manager ends meanwhile: that waits for the get, which has its message, as for a verb in progress.
+func TestBreakWaitsForSettling(t *testing.T) {
+	r := settlingRig(t)
+	x, _ := r.settling(0, true)
+	over := make(chan struct{})
+	go func() { x.w.c.breakWith(mqi.MQRC_Q_MGR_STOPPING); close(over) }()
+	select {
+	case <-over:
+		t.Fatal("the connection was ended while its get settled")
+	case <-time.After(20 * time.Millisecond):
+	}
+	r.fault.left[0](nil, nil)
+	select {
+	case <-over:
+		t.Fatal("the connection was ended before the get had its message")
+	case <-time.After(20 * time.Millisecond):
+	}
+	data, _, s, err := x.w.Resume()
+	if s != GetOver || err != nil || string(data) != "m" {
+		t.Errorf("%q, %v, %v", data, s, err)
+	}
+	<-over
+}
+
 // Who is not ready for it waits, and so does a get in syncpoint, or one that causes a report.
 func TestGetDoesNotSettle(t *testing.T) {
 	t.Run("not ready", func(t *testing.T) {

@@ -299,7 +299,7 @@ func (w *Waiting) Cancel() {
 		w.f = nil
 		w.g.giveUp(f)
 	}
-	w.late.await()
+	w.late.await(w.c)
 	if !w.in {
 		return
 	}

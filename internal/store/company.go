@@ -183,7 +183,9 @@ func (c *committer) rest() {
 
 // tell calls those who have left their units, which are complete. The caller had the token.
 func tell(left []*unit, by any) {
-	for _, u := range left {
-		u.then(by, u.err)
+	if len(left) == 0 {
+		return
 	}
+	defer tell(left[1:], by) // whatever becomes of the first
+	left[0].then(by, left[0].err)
 }

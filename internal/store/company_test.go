@@ -38,10 +38,6 @@ func newCompanions(t *testing.T, fs vfs.FS) *companions {
 	}
 	c := &companions{t: t, s: s.(*logStore), clk: clk, q: 7, was: make(chan told, 1)}
 	t.Cleanup(func() { _ = c.s.Close(Immediate, nil) })
-	c.wait(c.s.com.between(func() {}))
-	for len(c.s.com.lead) > 0 { // until the committer's goroutine is at rest
-		time.Sleep(time.Millisecond)
-	}
 	return c
 }
 
@@ -61,7 +57,15 @@ func (c *companions) get() Ticket {
 	return c.s.Submit(&tx)
 }
 
-func (c *companions) leave(u Ticket) bool {
+// leave lets the committer's goroutine come to rest first: while it works a unit may be left whatever has gone before.
+func (c *companions) leave(submit func() Ticket) bool {
+	for !c.s.com.idle.Load() || len(c.s.com.wake) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	return c.leaveNow(submit())
+}
+
+func (c *companions) leaveNow(u Ticket) bool {
 	return u.Leave(func(by any, err error) { c.was <- told{by, err} })
 }
 
@@ -88,7 +92,7 @@ func (c *companions) left() told {
 func TestGetWaitsForPut(t *testing.T) {
 	c := newCompanions(t, nil)
 	c.wait(c.put("a"))
-	if !c.leave(c.get()) {
+	if !c.leave(c.get) {
 		t.Fatal("a get right after a put is not left")
 	}
 	before := c.s.syncs.Load()
@@ -99,7 +103,7 @@ func TestGetWaitsForPut(t *testing.T) {
 	if n := c.s.syncs.Load() - before; n != 1 {
 		t.Errorf("%d syncs for a put and a get", n)
 	}
-	if c.leave(c.put("c")) != true {
+	if c.leave(func() Ticket { return c.put("c") }) != true {
 		t.Error("a put after a batch of both is not left")
 	}
 	before = c.s.syncs.Load()
@@ -116,7 +120,7 @@ func TestGetWaitsForPut(t *testing.T) {
 func TestWaitInVain(t *testing.T) {
 	c := newCompanions(t, nil)
 	c.wait(c.put("a"))
-	if !c.leave(c.get()) {
+	if !c.leave(c.get) {
 		t.Fatal("not left")
 	}
 	select {
@@ -129,13 +133,13 @@ func TestWaitInVain(t *testing.T) {
 		t.Errorf("%v", x)
 	}
 	c.wait(c.put("b"))
-	u := c.get()
-	if c.leave(u) {
+	var u Ticket
+	if c.leave(func() Ticket { u = c.get(); return u }) {
 		t.Error("left again right after a wait in vain")
 	}
 	c.wait(u)
 	c.wait(c.put("c"))
-	if !c.leave(c.get()) {
+	if !c.leave(c.get) {
 		t.Error("not left although one was left out")
 	}
 	c.clk.Advance(testJoin)
@@ -146,11 +150,11 @@ func TestWaitInVain(t *testing.T) {
 func TestAlarmOfEarlierWait(t *testing.T) {
 	c := newCompanions(t, nil)
 	c.wait(c.put("a"))
-	c.leave(c.get())
+	c.leave(c.get)
 	c.wait(c.put("b"))
 	c.left()
 	c.clk.Advance(testJoin / 2)
-	if !c.leave(c.get()) {
+	if !c.leave(c.get) {
 		t.Fatal("not left")
 	}
 	c.clk.Advance(testJoin / 2) // the first one's
@@ -168,7 +172,7 @@ func TestPutWaitsForGet(t *testing.T) {
 	c := newCompanions(t, nil)
 	both := func() {
 		c.wait(c.put("a"))
-		c.leave(c.get())
+		c.leave(c.get)
 		c.wait(c.put("b"))
 		c.left()
 	}
@@ -206,7 +210,7 @@ func TestPutWaitsForGet(t *testing.T) {
 func TestCloseEndsWaits(t *testing.T) {
 	c := newCompanions(t, nil)
 	c.wait(c.put("a"))
-	if !c.leave(c.get()) {
+	if !c.leave(c.get) {
 		t.Fatal("not left")
 	}
 	if err := c.s.Close(Quiesce, func(QID) bool { return false }); err != nil {
@@ -222,7 +226,7 @@ func TestLeftUnitFails(t *testing.T) {
 	fs := errfs.New(vfs.OS())
 	c := newCompanions(t, fs)
 	c.wait(c.put("a"))
-	if !c.leave(c.get()) {
+	if !c.leave(c.get) {
 		t.Fatal("not left")
 	}
 	fs.Set(&errfs.Rule{Kind: errfs.Sync, N: 1, Err: syscall.EIO})

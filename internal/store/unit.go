@@ -85,6 +85,7 @@ type committer struct {
 	lead    chan struct{} // holds one token while somebody commits
 	helpers atomic.Int32  // wait for their unit, or for the token
 	left    []*unit       // complete, and not told yet. The token's
+	idle    atomic.Bool   // the committer's goroutine has nothing to do
 
 	mu      invariants.Ranked[invariants.Store]
 	room    sync.Cond // signalled when waiting units were taken
@@ -232,7 +233,9 @@ func (c *committer) run() {
 		}
 		if n == 0 {
 			c.rest()
+			c.idle.Store(true)
 			<-c.wake
+			c.idle.Store(false)
 		}
 	}
 }
