@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	pkcs12 "software.sslmate.com/src/go-pkcs12"
+
+	"github.com/qmgrd/qmgrd/internal/auth"
 )
 
 // KeyRepository reads the certificates of MQSSLKEYR for Options.TLS: name is a PKCS#12 or PEM file, or either without its ending
@@ -72,21 +74,17 @@ func pemRepository(c *tls.Config, b []byte) error {
 
 // pkcs12Repository reads a key with its chain, or a store of trusted certificates only.
 func pkcs12Repository(c *tls.Config, b []byte, password string) error {
-	key, cert, chain, err := pkcs12.DecodeChain(b, password)
+	pair, chain, err := auth.KeyOfPKCS12(b, password)
 	if err == nil {
-		pair := tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}
-		for _, x := range chain {
-			pair.Certificate = append(pair.Certificate, x.Raw)
-		}
 		c.Certificates = []tls.Certificate{pair}
-		chain = append(chain, cert) // one that signs itself
-	} else if !errors.Is(err, pkcs12.ErrIncorrectPassword) {
+		chain = append(chain, pair.Leaf) // one that signs itself
+	} else if !errors.Is(err, auth.ErrPassword) {
 		var trust error
 		if chain, trust = pkcs12.DecodeTrustStore(b, password); trust == nil {
 			err = nil
 		}
 	}
-	if errors.Is(err, pkcs12.ErrIncorrectPassword) {
+	if errors.Is(err, auth.ErrPassword) {
 		return errors.New("the password is wrong")
 	}
 	if err != nil {

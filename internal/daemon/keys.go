@@ -14,8 +14,8 @@ import (
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
-	pkcs12 "software.sslmate.com/src/go-pkcs12"
 
+	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
@@ -274,19 +274,15 @@ func (k *keys) readPKCS12(r *keyring, name string) error {
 		}
 		password = strings.TrimRight(string(p), "\r\n")
 	}
-	key, cert, chain, err := pkcs12.DecodeChain(b, password)
-	if errors.Is(err, pkcs12.ErrIncorrectPassword) {
+	pair, _, err := auth.KeyOfPKCS12(b, password)
+	if errors.Is(err, auth.ErrPassword) {
 		return fmt.Errorf("%s: the password is not that of SSL: KeyPasswordFile in qm.ini", name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	pair := &tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key, Leaf: cert}
-	for _, c := range chain {
-		pair.Certificate = append(pair.Certificate, c.Raw)
-	}
 	base, dir := filepath.Base(name), filepath.Dir(name)
-	r.add(strings.TrimSuffix(base, filepath.Ext(base)), pair)
+	r.add(strings.TrimSuffix(base, filepath.Ext(base)), &pair)
 	if err := r.trustFile(filepath.Join(dir, "trust.pem")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
