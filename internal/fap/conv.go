@@ -152,18 +152,19 @@ func (c *conv) release() {
 
 // kick has the goroutine look at the gets that wait. It may be called by anyone, with locks of the queue manager held.
 func (c *conv) kick() {
-	if c.claim() {
+	if c.claim(true) {
 		c.hand <- struct{}{}
 	}
 }
 
-// claim notes that the gets that wait are to be looked at. With true the caller is the owner now; otherwise the owner looks.
-func (c *conv) claim() bool {
+// claim makes the caller the owner, unless there is one: that one looks at the gets that wait. With later the goroutine is to look at
+// them in any case.
+func (c *conv) claim(later bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kicked = true
 	free := !c.owned
 	c.owned = true
+	c.kicked = c.kicked || later || !free
 	return free
 }
 

@@ -59,21 +59,17 @@ func (c *conv) putOne(m call, block bool) (hobj int32, served bool, err error) {
 		c.puts = &wire.PutDecoder{}
 	}
 	a, b, err := c.puts.Decode(m.body, codec)
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, true, c.badStructure(m, err)
 	}
-	prompt := c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO)
 	switch {
-	case !prompt && !block:
+	case c.prompt.Prompt(a.Hobj, &b.MD, &b.PMO):
+		err = c.put(m, a, b, true)
+	case !block:
 		return a.Hobj, false, nil
-	case !prompt:
+	default:
 		b.Data = bytes.Clone(b.Data) // the store keeps it
 		c.turn.flush()
-	}
-	if prompt {
-		err = c.put(m, a, b, true)
-	} else {
 		c.waitDisk(func() { err = c.put(m, a, b, false) })
 	}
 	b.Data = nil

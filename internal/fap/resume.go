@@ -229,10 +229,7 @@ func (w *waker) Wake(by any) {
 		c.kick()
 		return
 	}
-	if c.claim() {
-		c.mu.Lock()
-		c.kicked = false // unless there is another one meanwhile
-		c.mu.Unlock()
+	if c.claim(false) {
 		c.visit(from, func() error { return c.resumeAll(false) })
 	}
 }
