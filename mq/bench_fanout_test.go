@@ -17,17 +17,10 @@ func BenchmarkFanOut1000(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer s.stop()
-	dial := func() *mq.Conn {
-		c, err := mq.Connect(ctx, mq.Options{Addr: s.addr, Channel: "APP.SVRCONN"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return c
-	}
 	const subs, burst = 1000, 20
 	var got atomic.Int64
 	for range subs {
-		c := dial()
+		c := s.connect(b)
 		defer c.Close()
 		sub, err := c.Subscribe(ctx, mq.SubOptions{Topic: "fan/out", ReadAhead: true})
 		if err != nil {
@@ -40,7 +33,7 @@ func BenchmarkFanOut1000(b *testing.B) {
 			}
 		}()
 	}
-	pub := dial()
+	pub := s.connect(b)
 	defer pub.Close()
 	topic, err := pub.OpenTopic(ctx, "fan/out")
 	if err != nil {

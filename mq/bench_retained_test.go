@@ -27,15 +27,8 @@ func benchRetained(b *testing.B, p mq.Persistence) {
 		b.Fatal(err)
 	}
 	defer s.stop()
-	dial := func() *mq.Conn {
-		c, err := mq.Connect(ctx, mq.Options{Addr: s.addr, Channel: "APP.SVRCONN"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return c
-	}
 	const second, third = 10_000, 20
-	c := dial()
+	c := s.connect(b)
 	start := time.Now()
 	for i := range second * third {
 		m := mq.NewMessage(make([]byte, 16))
@@ -57,7 +50,7 @@ func benchRetained(b *testing.B, p mq.Persistence) {
 	c.Close()
 	b.ResetTimer()
 	for range b.N {
-		c := dial()
+		c := s.connect(b)
 		sub, err := c.Subscribe(ctx, mq.SubOptions{Topic: "a/+/x3", ReadAhead: true})
 		if err != nil {
 			b.Fatal(err)

@@ -114,7 +114,7 @@ func serve(t *testing.T, set func(*fap.Instance), commands ...string) *server {
 // cut drops all connections.
 func (s *server) cut() { s.srv.Stop(func(*fap.Instance) bool { return true }, true) }
 
-func (s *server) connect(t *testing.T) *mq.Conn {
+func (s *server) connect(t testing.TB) *mq.Conn {
 	t.Helper()
 	c, err := mq.Connect(ctx, mq.Options{Addr: s.addr, Channel: "APP.SVRCONN"})
 	if err != nil {
