@@ -109,7 +109,7 @@ e2e:
 	E2E_BUILT=1 e2e/clients
 	E2E_BUILT=1 e2e/recovery
 
-# The vendor's public sample programs, fetched and built unchanged. Needs the network.
+# The vendor's public sample programs, from jars that you have built: SAMPLES_JMS and SAMPLES_JAVA (docs/clients.md).
 samples:
 	e2e/samples
 
