@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,13 +16,7 @@ import (
 // transactions of at most ckptBytes, the place in the log with the last one; then the segments before that place are
 // deleted. Applying a part twice is harmless, so a crash at any moment leaves a state that the log completes.
 
-// ckptBytes bounds a transaction of the state file; tests make it small.
-var ckptBytes = 4 << 20
-
-const (
-	ckptOps   = 50_000
-	markEvery = time.Second // at most so long an acknowledged frame has no later one that vouches for it
-)
+const markEvery = time.Second // at most so long an acknowledged frame has no later one that vouches for it
 
 type checkpointer struct {
 	run   invariants.Turn // one at a time; held over the whole checkpoint
@@ -211,179 +204,6 @@ func (s *logStore) writeFrozen() error {
 	}
 	s.state.forget()
 	return nil
-}
-
-// freezer writes a generation to the state file.
-type freezer struct {
-	s     *logStore
-	g     *generation
-	steps []func(*stateTx) error
-	bytes int
-
-	maxBytes, maxSteps int // of a transaction
-}
-
-func (f *freezer) write(pos position) error {
-	f.measure()
-	qs := make([]QID, 0, len(f.g.queues))
-	for q := range f.g.queues {
-		qs = append(qs, q)
-	}
-	slices.Sort(qs)
-	for _, step := range []func(QID, *genQueue) error{f.removals, f.messages} { // what gives room comes first
-		for _, q := range qs {
-			if err := step(q, f.g.queues[q]); err != nil {
-				return err
-			}
-		}
-	}
-	for t := Table(0); len(f.g.tables) > 0; t++ {
-		if err := f.table(t, f.g.tables[t]); err != nil {
-			return err
-		}
-		if t == 255 {
-			break
-		}
-	}
-	f.steps = append(f.steps, func(tx *stateTx) error { return tx.setReplay(pos) })
-	return f.flush()
-}
-
-func (f *freezer) flush() error {
-	steps := f.steps
-	f.steps, f.bytes = f.steps[:0], 0
-	return f.apply(steps)
-}
-
-// apply runs steps in one transaction. bbolt writes every page that it touches anew: when there is no room for that, halves
-// are tried, because the pages that one transaction frees serve the next.
-func (f *freezer) apply(steps []func(*stateTx) error) error {
-	err := f.s.state.update(func(tx *stateTx) error {
-		for _, step := range steps {
-			if err := step(tx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if !isFull(err) || len(steps) < 2 {
-		return err
-	}
-	half := len(steps) / 2
-	if err := f.apply(steps[:half]); err != nil {
-		return err
-	}
-	return f.apply(steps[half:])
-}
-
-// pagesOfStep is what a step may touch of head, body and their branches.
-const pagesOfStep = 8
-
-func (f *freezer) add(bytes int, step func(*stateTx) error) error {
-	f.steps = append(f.steps, step)
-	f.bytes += bytes
-	if f.bytes < f.maxBytes && len(f.steps) < f.maxSteps {
-		return nil
-	}
-	if err := f.flush(); err != nil {
-		return err
-	}
-	f.measure()
-	return nil
-}
-
-// measure makes the next transaction so small that its pages find room.
-func (f *freezer) measure() {
-	f.maxBytes, f.maxSteps = ckptBytes, ckptOps
-	free, err := f.s.opt.FS.Free(f.s.opt.Dir)
-	if err != nil {
-		return
-	}
-	// Pages that are in the file already come first: what it grows by it keeps, and the log has no room any more.
-	room := min(f.s.state.spare(), 1<<40)
-	if room < minReserve || free > uint64(f.s.opt.SegmentSize)*8 {
-		room = min(free+room, 1<<40)
-	}
-	f.maxBytes = max(min(f.maxBytes, int(room/8)), 1)
-	f.maxSteps = max(min(f.maxSteps, int(room/8)/(pagesOfStep*f.s.state.page)), 1)
-}
-
-func (f *freezer) removals(q QID, gq *genQueue) error {
-	if gq.dropped {
-		if err := f.add(0, func(tx *stateTx) error { return tx.dropQueue(q) }); err != nil {
-			return err
-		}
-	}
-	for _, s := range sortedKeys(gq.removed) {
-		if err := f.add(0, func(tx *stateTx) error { return tx.remove(q, s) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *freezer) messages(q QID, gq *genQueue) error {
-	for _, s := range sortedKeys(gq.heads) {
-		head, err := f.s.files.read(gq.heads[s])
-		if err != nil {
-			return err
-		}
-		err = f.add(len(head), func(tx *stateTx) error { return tx.setHead(f.s.state.path, q, s, head) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, s := range sortedKeys(gq.msgs) {
-		if f.s.delta.removedSince(q, s) {
-			continue // got meanwhile: it need not go to the state file, the newer generation hides it
-		}
-		rec, err := f.s.readEntry(gq.msgs[s])
-		if err != nil {
-			return err
-		}
-		err = f.add(len(rec.Head)+len(rec.Body), func(tx *stateTx) error { return tx.put(q, s, rec.Head, rec.Body) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f *freezer) table(t Table, tab map[string]genEntry) error {
-	keys := make([]string, 0, len(tab))
-	for k := range tab {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		e := tab[k]
-		var val []byte
-		var err error
-		if !e.unset {
-			if val, err = f.s.files.read(e.val); err != nil {
-				return err
-			}
-		}
-		err = f.add(len(k)+len(val), func(tx *stateTx) error {
-			if e.unset {
-				return tx.unset(t, []byte(k))
-			}
-			return tx.set(t, []byte(k), val)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func sortedKeys[V any](m map[Seq]V) []Seq {
-	out := make([]Seq, 0, len(m))
-	for s := range m {
-		out = append(out, s)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // roomFor refuses a new segment when a checkpoint of everything that is in the log, and of that segment, might then

@@ -38,18 +38,26 @@ func recordCRC(bucket, key, val []byte) uint32 {
 	return crc32.Update(c, castagnoli, val)
 }
 
-// sealRecord returns crc | val for the record key of bucket. room lets the caller build val in place.
+// sealRecord returns crc | val for the record key of bucket.
 func sealRecord(bucket, key []byte, parts ...[]byte) []byte {
-	n := 4
+	n := recordHeader
 	for _, p := range parts {
 		n += len(p)
 	}
-	out := make([]byte, 4, n)
+	out := make([]byte, recordHeader, n)
 	for _, p := range parts {
 		out = append(out, p...)
 	}
-	le.PutUint32(out, recordCRC(bucket, key, out[4:]))
+	sealInPlace(bucket, key, out)
 	return out
+}
+
+// recordHeader is what a record has before its value.
+const recordHeader = 4
+
+// sealInPlace completes a record whose value is there already.
+func sealInPlace(bucket, key, rec []byte) {
+	le.PutUint32(rec, recordCRC(bucket, key, rec[recordHeader:]))
 }
 
 // openRecord checks a stored record and returns its value, which aliases rec.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/qmgrd/qmgrd/internal/invariants"
@@ -21,23 +22,17 @@ type genQueue struct {
 	heads   map[Seq]ref      // new heads of older messages
 }
 
-// genEntry is a table entry: its value's place, or that it is gone.
-type genEntry struct {
-	val   ref
-	unset bool
-}
-
 type generation struct {
 	// recovered: it was replayed from the log, and a checkpoint that a crash cut short may have written a part of it
 	// to the state file. So whatever is removed from it needs a tombstone.
 	recovered bool
 
 	queues map[QID]*genQueue
-	tables map[Table]map[string]genEntry
+	tables map[Table]*entries
 }
 
 func newGeneration() *generation {
-	return &generation{queues: map[QID]*genQueue{}, tables: map[Table]map[string]genEntry{}}
+	return &generation{queues: map[QID]*genQueue{}, tables: map[Table]*entries{}}
 }
 
 func (g *generation) queue(q QID) *genQueue {
@@ -79,10 +74,10 @@ func (g *generation) apply(o *logOp) {
 	case opSet, opUnset:
 		tab := g.tables[o.table]
 		if tab == nil {
-			tab = map[string]genEntry{}
+			tab = &entries{}
 			g.tables[o.table] = tab
 		}
-		tab[string(o.key)] = genEntry{o.b, o.kind == opUnset}
+		tab.set(o.key, genEntry{o.b, o.kind == opUnset})
 	}
 }
 
@@ -164,7 +159,7 @@ func (d *delta) table(t Table, key []byte) (e genEntry, ok bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	for _, g := range d.gens() {
-		if e, ok := g.tables[t][string(key)]; ok {
+		if e, ok := g.tables[t].get(key); ok {
 			return e, true
 		}
 	}
@@ -176,11 +171,12 @@ func (d *delta) keys(t Table, from, to []byte) []string {
 	defer d.mu.RUnlock()
 	var out []string
 	for _, g := range d.gens() {
-		for k := range g.tables[t] {
-			if k >= string(from) && (to == nil || k < string(to)) {
-				out = append(out, k)
+		tab := g.tables[t]
+		tab.each(func(r *entryRow) {
+			if k := tab.key(r); bytes.Compare(k, from) >= 0 && (to == nil || bytes.Compare(k, to) < 0) {
+				out = append(out, string(k))
 			}
-		}
+		})
 	}
 	return out
 }

@@ -220,11 +220,11 @@ func (s *logStore) dropBigs() {
 		}
 	}
 	for t, tab := range g.tables {
-		for k, e := range tab {
-			if bad(e.val) {
-				g.apply(&logOp{kind: opUnset, table: t, key: []byte(k)})
+		tab.each(func(r *entryRow) {
+			if bad(r.val) {
+				g.apply(&logOp{kind: opUnset, table: t, key: tab.key(r)})
 			}
-		}
+		})
 	}
 }
 
@@ -243,10 +243,14 @@ func (g *generation) refs(fn func(ref) error) error {
 		}
 	}
 	for _, tab := range g.tables {
-		for _, e := range tab {
-			if err := fn(e.val); err != nil {
-				return err
+		var err error
+		tab.each(func(r *entryRow) {
+			if err == nil {
+				err = fn(r.val)
 			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

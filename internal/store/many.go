@@ -108,7 +108,7 @@ func (d *delta) many(t Table, keys [][]byte, places []int) (rest []int, at []log
 next:
 	for _, i := range places {
 		for _, g := range d.gens() {
-			e, ok := g.tables[t][string(keys[i])]
+			e, ok := g.tables[t].get(keys[i])
 			if !ok {
 				continue
 			}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -185,6 +187,62 @@ func (l *files) readTo(b []byte, r ref) ([]byte, error) {
 		return nil, corrupt(name, fmt.Sprintf("offset %d", r.at()), "checksum of a stored value does not match")
 	}
 	return b, nil
+}
+
+// placed is a value and the memory of its size that it is read into.
+type placed struct {
+	r  ref
+	to []byte
+}
+
+const (
+	runGap   = 512       // so many bytes between two values are read along with them
+	runBytes = 256 << 10 // and at most so many in one go
+)
+
+// readAll reads many values, in the order in which they lie; it sorts at. What lies close together is read in one go,
+// into buf, which is used again.
+func (l *files) readAll(buf *[]byte, at []placed) error {
+	slices.SortFunc(at, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.r.seg, b.r.seg), cmp.Compare(a.r.off, b.r.off))
+	})
+	for len(at) > 0 {
+		n, end := 1, at[0].r.off+uint64(at[0].r.n)
+		for n < len(at) && at[0].r.seg != segBig && at[n].r.seg == at[0].r.seg && at[n].r.off <= end+runGap &&
+			at[n].r.off+uint64(at[n].r.n)-at[0].r.off <= runBytes {
+			end = max(end, at[n].r.off+uint64(at[n].r.n))
+			n++
+		}
+		if err := l.readRun(buf, at[:n], end); err != nil {
+			return err
+		}
+		at = at[n:]
+	}
+	return nil
+}
+
+// readRun reads values of one segment that end at end. One alone may also be a big file.
+func (l *files) readRun(buf *[]byte, at []placed, end uint64) error {
+	if len(at) == 1 {
+		_, err := l.readTo(at[0].to, at[0].r)
+		return err
+	}
+	from := at[0].r.off
+	if *buf == nil {
+		*buf = make([]byte, runBytes)
+	}
+	run := (*buf)[:end-from]
+	name, err := l.readInto(run, ref{seg: at[0].r.seg, off: from})
+	if err != nil {
+		return err
+	}
+	for _, p := range at {
+		copy(p.to, run[p.r.off-from:])
+		if crc32.Checksum(p.to, castagnoli) != p.r.crc {
+			return corrupt(name, fmt.Sprintf("offset %d", p.r.at()), "checksum of a stored value does not match")
+		}
+	}
+	return nil
 }
 
 // pairGap is how far a body may lie behind its head to be read along with it.

@@ -171,7 +171,8 @@ func (s *state) close() error { return s.db.Close() }
 type stateTx struct {
 	tx      *bolt.Tx
 	buckets map[string]*bolt.Bucket
-	last    bool // of a checkpoint
+	last    bool   // of a checkpoint
+	key     []byte // used again: bbolt copies keys, but not values
 }
 
 // bucket returns the bucket by name; with make false it may return nil.
@@ -273,6 +274,16 @@ func (t *stateTx) set(table Table, key, val []byte) error {
 	return b.Put(storedKey(key), sealRecord(name, storedKey(key), val))
 }
 
+// setSealed is set of a record that has been made, which must stay as it is until the transaction is over.
+func (t *stateTx) setSealed(table Table, key, rec []byte) error {
+	b, err := t.bucket(tableBucket(table), true)
+	if err != nil {
+		return err
+	}
+	t.key = append(append(t.key[:0], storedPrefix), key...)
+	return b.Put(t.key, rec)
+}
+
 func (t *stateTx) unset(table Table, key []byte) error {
 	b, err := t.bucket(tableBucket(table), false)
 	if err != nil || b == nil {
@@ -282,7 +293,9 @@ func (t *stateTx) unset(table Table, key []byte) error {
 }
 
 // storedKey prefixes a table key with a byte, because bbolt takes no empty key.
-func storedKey(key []byte) []byte { return append([]byte{'k'}, key...) }
+func storedKey(key []byte) []byte { return append([]byte{storedPrefix}, key...) }
+
+const storedPrefix = 'k'
 
 // apply writes the persistent part of one intent.
 func (t *stateTx) apply(file string, o *op) error {

@@ -1,0 +1,262 @@
+package store
+
+import (
+	"slices"
+)
+
+// Writing a frozen generation to the state file.
+
+// ckptBytes bounds a transaction of the state file; tests make it small.
+var ckptBytes = 4 << 20
+
+const ckptOps = 50_000
+
+// freezer writes a generation to the state file.
+type freezer struct {
+	s     *logStore
+	g     *generation
+	steps []step
+	bytes int
+
+	taken, spare [][]byte // memory of records (take)
+	run          []byte   // of values that lie close together
+
+	maxBytes, maxSteps int // of a transaction
+}
+
+// step is a part of a transaction that is not cut in two: do, or, when that is nil, a table's entry.
+type step struct {
+	do    func(*stateTx) error
+	table Table
+	key   []byte // of the generation
+	rec   []byte // sealed; nil: the entry is gone
+}
+
+func (s *step) run(tx *stateTx) error {
+	switch {
+	case s.do != nil:
+		return s.do(tx)
+	case s.rec == nil:
+		return tx.unset(s.table, s.key)
+	}
+	return tx.setSealed(s.table, s.key, s.rec)
+}
+
+func (f *freezer) write(pos position) error {
+	f.measure()
+	qs := make([]QID, 0, len(f.g.queues))
+	for q := range f.g.queues {
+		qs = append(qs, q)
+	}
+	slices.Sort(qs)
+	for _, step := range []func(QID, *genQueue) error{f.removals, f.messages} { // what gives room comes first
+		for _, q := range qs {
+			if err := step(q, f.g.queues[q]); err != nil {
+				return err
+			}
+		}
+	}
+	for t := Table(0); len(f.g.tables) > 0; t++ {
+		if err := f.table(t, f.g.tables[t]); err != nil {
+			return err
+		}
+		if t == 255 {
+			break
+		}
+	}
+	f.steps = append(f.steps, step{do: func(tx *stateTx) error { return tx.setReplay(pos) }})
+	return f.flush()
+}
+
+func (f *freezer) flush() error {
+	err := f.apply(f.steps)
+	clear(f.steps)
+	f.steps, f.bytes = f.steps[:0], 0
+	f.giveBack()
+	return err
+}
+
+// apply runs steps in one transaction. bbolt writes every page that it touches anew: when there is no room for that, halves
+// are tried, because the pages that one transaction frees serve the next.
+func (f *freezer) apply(steps []step) error {
+	err := f.s.state.update(func(tx *stateTx) error {
+		for i := range steps {
+			if err := steps[i].run(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if !isFull(err) || len(steps) < 2 {
+		return err
+	}
+	half := len(steps) / 2
+	if err := f.apply(steps[:half]); err != nil {
+		return err
+	}
+	return f.apply(steps[half:])
+}
+
+// pagesOfStep is what a step may touch of head, body and their branches.
+const pagesOfStep = 8
+
+func (f *freezer) add(bytes int, do func(*stateTx) error) error {
+	return f.addStep(bytes, step{do: do})
+}
+
+func (f *freezer) addStep(bytes int, s step) error {
+	f.steps = append(f.steps, s)
+	f.bytes += bytes
+	if f.bytes < f.maxBytes && len(f.steps) < f.maxSteps {
+		return nil
+	}
+	if err := f.flush(); err != nil {
+		return err
+	}
+	f.measure()
+	return nil
+}
+
+// measure makes the next transaction so small that its pages find room.
+func (f *freezer) measure() {
+	f.maxBytes, f.maxSteps = ckptBytes, ckptOps
+	free, err := f.s.opt.FS.Free(f.s.opt.Dir)
+	if err != nil {
+		return
+	}
+	// Pages that are in the file already come first: what it grows by it keeps, and the log has no room any more.
+	room := min(f.s.state.spare(), 1<<40)
+	if room < minReserve || free > uint64(f.s.opt.SegmentSize)*8 {
+		room = min(free+room, 1<<40)
+	}
+	f.maxBytes = max(min(f.maxBytes, int(room/8)), 1)
+	f.maxSteps = max(min(f.maxSteps, int(room/8)/(pagesOfStep*f.s.state.page)), 1)
+}
+
+func (f *freezer) removals(q QID, gq *genQueue) error {
+	if gq.dropped {
+		if err := f.add(0, func(tx *stateTx) error { return tx.dropQueue(q) }); err != nil {
+			return err
+		}
+	}
+	for _, s := range sortedKeys(gq.removed) {
+		if err := f.add(0, func(tx *stateTx) error { return tx.remove(q, s) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *freezer) messages(q QID, gq *genQueue) error {
+	for _, s := range sortedKeys(gq.heads) {
+		head, err := f.s.files.read(gq.heads[s])
+		if err != nil {
+			return err
+		}
+		err = f.add(len(head), func(tx *stateTx) error { return tx.setHead(f.s.state.path, q, s, head) })
+		if err != nil {
+			return err
+		}
+	}
+	for _, s := range sortedKeys(gq.msgs) {
+		if f.s.delta.removedSince(q, s) {
+			continue // got meanwhile: it need not go to the state file, the newer generation hides it
+		}
+		rec, err := f.s.readEntry(gq.msgs[s])
+		if err != nil {
+			return err
+		}
+		err = f.add(len(rec.Head)+len(rec.Body), func(tx *stateTx) error { return tx.put(q, s, rec.Head, rec.Body) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tableAtOnce is how many values are read in one go, tableBytes how many bytes of them.
+const (
+	tableAtOnce = 1024
+	tableBytes  = 1 << 20
+)
+
+func (f *freezer) table(t Table, tab *entries) error {
+	name, rows := tableBucket(t), tab.sorted()
+	var recs [][]byte
+	var at []placed
+	var key []byte
+	for len(rows) > 0 {
+		n, size := 0, 0
+		for n < len(rows) && n < tableAtOnce && (n == 0 || size < tableBytes) {
+			size += recordHeader + int(tab.row(int(rows[n])).val.n)
+			n++
+		}
+		room := f.take(size)
+		recs, at = recs[:0], at[:0]
+		for _, i := range rows[:n] {
+			r := tab.row(int(i))
+			if r.unset {
+				recs = append(recs, nil)
+				continue
+			}
+			end := recordHeader + int(r.val.n)
+			rec := room[:end:end]
+			room = room[end:]
+			if recs = append(recs, rec); r.val.n > 0 {
+				at = append(at, placed{r.val, rec[recordHeader:]})
+			}
+		}
+		if err := f.s.files.readAll(&f.run, at); err != nil {
+			return err
+		}
+		for k, i := range rows[:n] {
+			s := step{table: t, key: tab.key(tab.row(int(i))), rec: recs[k]}
+			if s.rec != nil {
+				key = append(append(key[:0], storedPrefix), s.key...)
+				sealInPlace(name, key, s.rec)
+			}
+			if err := f.addStep(len(s.key)+len(s.rec), s); err != nil {
+				return err
+			}
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// take is memory for a group of records, which is used again when the transaction after the one that they go into is over. So
+// a checkpoint leaves little garbage, however long it is.
+func (f *freezer) take(n int) []byte {
+	var b []byte
+	if last := len(f.spare) - 1; last >= 0 {
+		b, f.spare = f.spare[last], f.spare[:last]
+	}
+	if cap(b) < n {
+		b = make([]byte, n)
+	}
+	f.taken = append(f.taken, b)
+	return b[:n]
+}
+
+// giveBack is called when a transaction is over. Of the last group some records may be for the next one.
+func (f *freezer) giveBack() {
+	last := len(f.taken) - 1
+	if last < 0 {
+		return
+	}
+	for _, b := range f.taken[:last] {
+		if cap(b) <= 2*tableBytes {
+			f.spare = append(f.spare, b)
+		}
+	}
+	f.taken = append(f.taken[:0], f.taken[last])
+}
+
+func sortedKeys[V any](m map[Seq]V) []Seq {
+	out := make([]Seq, 0, len(m))
+	for s := range m {
+		out = append(out, s)
+	}
+	slices.Sort(out)
+	return out
+}
