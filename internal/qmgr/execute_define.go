@@ -144,11 +144,8 @@ func wrongType(name string, is, wanted attr.Kind) *attr.Reply {
 func (x *exec) notFound(name string) *attr.Reply { return notFoundOf(classOf(x.c.Kind), name) }
 
 func notFoundOf(c Class, name string) *attr.Reply {
-	switch c {
-	case ClassChannel, ClassClntconn:
+	if c == ClassChannel || c == ClassClntconn {
 		return failed(mqi.MQRCCF_CHANNEL_NOT_FOUND, msgChannelNotFound, name)
-	case ClassAuthinfo:
-		return failed(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgAuthinfoNotFound, name)
 	}
 	return failed(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound, name)
 }

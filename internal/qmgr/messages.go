@@ -27,11 +27,10 @@ const (
 	msgNoChannelStatus  = "AMQ8420I"
 	msgLoggerEvents     = "AMQ8518E"
 	msgNoQueueStatus    = "AMQ8565I"
-	msgAuthinfoNotFound = "AMQ8568E" // object
 	msgBadFilter        = "AMQ8569E" // filter
 	msgListenerActive   = "AMQ8730W" // listener
 	msgListenerIdle     = "AMQ8731W" // listener
-	msgServiceActive    = "AMQ8732W" // service
+	msgServiceActive    = "AMQ8737W" // service
 	msgServiceFailed    = "AMQ8735E" // service, cause
 	msgServiceIdle      = "AMQ8736E" // service
 	msgNoTopicStatus    = "AMQ8755I"

@@ -169,7 +169,7 @@ func TestOtherObjects(t *testing.T) {
 		{cmd: "DEFINE AUTHINFO(X) AUTHTYPE(IDPWOS) FAILDLAY(5)", show: "DISPLAY AUTHINFO(X) FAILDLAY", want: "AUTHINFO(X) AUTHTYPE(IDPWOS) FAILDLAY(5)"},
 		{cmd: "ALTER AUTHINFO(X) AUTHTYPE(OCSP) DESCR('a')", id: "AMQ8207E"},
 		{cmd: "DEFINE AUTHINFO(X) AUTHTYPE(OCSP) OCSPURL('http://h') REPLACE", id: "AMQ8207E"},
-		{cmd: "DELETE AUTHINFO(NONE)", id: "AMQ8568E"},
+		{cmd: "DELETE AUTHINFO(NONE)", id: "AMQ8147E"},
 		{cmd: "DEFINE AUTHINFO(L) AUTHTYPE(IDPWLDAP) CONNAME('h') LDAPPWD('secret')", show: "DISPLAY AUTHINFO(L) LDAPPWD", want: "AUTHINFO(L) AUTHTYPE(IDPWLDAP) LDAPPWD(********)"},
 		{cmd: "DEFINE COMMINFO(CI) TYPE(MULTICAST) PORT(99)", show: "DISPLAY COMMINFO(CI) PORT", want: "COMMINFO(CI) TYPE(MULTICAST) PORT(99)"},
 		{cmd: "DEFINE CFSTRUCT(APP1)", id: "AMQ8202E"},
@@ -180,7 +180,7 @@ func TestOtherObjects(t *testing.T) {
 		{cmd: "REFRESH CLUSTER(X)", id: "AMQ8199E"},
 		{cmd: "PING QMGR"},
 		{cmd: "ALTER QMGR CONNAUTH(NONE)"},
-		{cmd: "REFRESH SECURITY TYPE(CONNAUTH)", id: "AMQ8568E"},
+		{cmd: "REFRESH SECURITY TYPE(CONNAUTH)", id: "AMQ8147E"},
 		{cmd: "ALTER QMGR CONNAUTH(X)"},
 		{cmd: "REFRESH SECURITY TYPE(CONNAUTH)"},
 		{cmd: "ALTER QMGR REPOS(A) REPOSNL(B)", id: "AMQ8203E"},
@@ -230,7 +230,7 @@ func TestMessageTexts(t *testing.T) {
 	for _, id := range []string{msgUnexpected, msgNotAuthorized, msgInUse, msgNotEmpty, msgNotFound, msgExists, msgQuiescing,
 		msgNotBuilt, msgOtherPlatform, msgNeedsGroup, msgConflict, msgWrongType, msgFixed, msgTopicStrTaken, msgBadSelector, msgConnameNeeded,
 		msgXmitqNeeded, msgChannelExists, msgChannelNotFound, msgNoConnection, msgNoChannelStatus, msgLoggerEvents, msgNoQueueStatus,
-		msgAuthinfoNotFound, msgBadFilter, msgListenerActive, msgListenerIdle, msgServiceActive, msgServiceFailed, msgServiceIdle,
+		msgBadFilter, msgListenerActive, msgListenerIdle, msgServiceActive, msgServiceFailed, msgServiceIdle,
 		msgNoTopicStatus, msgNoSubStatus, msgNoAuthrec, msgUnknownEntity, msgChlauthExists, msgNoChlauth, msgNoApplStatus,
 		msgNoClusQmgr, msgNoServiceStatus, msgNoListenerStatus} {
 		if attr.MessageText(id) == "" {

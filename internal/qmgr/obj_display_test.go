@@ -178,7 +178,7 @@ func TestServices(t *testing.T) {
 		t.Fatalf("started with %+v", progs.last)
 	}
 	r.want("DISPLAY SVSTATUS(S) STARTDA", "SERVICE(S) STATUS(RUNNING) PID(4711) STARTDA(2026-05-14)")
-	r.refuse("AMQ8732W", "START SERVICE(S)")
+	r.refuse("AMQ8737W", "START SERVICE(S)")
 	r.refuse("AMQ8142E", "DELETE SERVICE(S)")
 	r.ok("STOP SERVICE(S)")
 	if progs.last.StopArg != "4711" {
