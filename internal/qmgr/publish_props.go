@@ -97,34 +97,38 @@ func (p *publication) folder(cfg *subCfg) []byte {
 	if cfg.userData == "" && p.beside != nil {
 		return p.beside
 	}
-	var b strings.Builder
-	b.WriteString("<mqps><Top>")
-	escapeXML(&b, p.topic)
-	b.WriteString("</Top>")
+	out := make([]byte, 0, len(p.head.props)+len(p.topic)+len(cfg.userData)+folderRoom)
+	out = append(out, p.head.props...)
+	size := len(out) // where the folder's length stands
+	out = append(out, "\x00\x00\x00\x00<mqps><Top>"...)
+	out = appendXML(out, p.topic)
+	out = append(out, "</Top>"...)
 	if cfg.userData != "" {
-		b.WriteString("<Sud>")
-		escapeXML(&b, cfg.userData)
-		b.WriteString("</Sud>")
+		out = append(out, "<Sud>"...)
+		out = appendXML(out, cfg.userData)
+		out = append(out, "</Sud>"...)
 	}
 	if p.retained {
-		b.WriteString(`<Ret dt="boolean">1</Ret>`)
+		out = append(out, `<Ret dt="boolean">1</Ret>`...)
 	}
-	b.WriteString("</mqps>")
-	out := append([]byte(nil), p.head.props...)
-	out = binary.LittleEndian.AppendUint32(out, uint32(b.Len()))
-	out = append(out, b.String()...)
+	out = append(out, "</mqps>"...)
+	binary.LittleEndian.PutUint32(out[size:], uint32(len(out)-size-4))
 	if cfg.userData == "" {
 		p.beside = out
 	}
 	return out
 }
 
-func escapeXML(b *strings.Builder, s string) {
-	if strings.ContainsAny(s, "<>&\"'\r\n\t") {
-		_ = xml.EscapeText(b, []byte(s)) // a Builder takes everything
-		return
+// folderRoom is what a folder has beside its texts.
+const folderRoom = 4 + len(`<mqps><Top></Top><Sud></Sud><Ret dt="boolean">1</Ret></mqps>`)
+
+func appendXML(to []byte, s string) []byte {
+	if !strings.ContainsAny(s, "<>&\"'\r\n\t") {
+		return append(to, s...)
 	}
-	b.WriteString(s)
+	b := bytes.NewBuffer(to)
+	_ = xml.EscapeText(b, []byte(s)) // a Buffer takes everything
+	return b.Bytes()
 }
 
 // describe gives a copy its properties, as the subscription's PSPROP says. It returns the body, and changes the head.
@@ -182,21 +186,19 @@ func (p *publication) rfhOptions(cfg *subCfg) string {
 
 // psc is the folder of the queued publish/subscribe interface.
 func (p *publication) psc(cfg *subCfg) string {
-	var b strings.Builder
-	b.WriteString("<psc><Command>Publish</Command>")
+	b := []byte("<psc><Command>Publish</Command>")
 	if p.retained {
-		b.WriteString("<PubOpt>IsRetainedPub</PubOpt>")
+		b = append(b, "<PubOpt>IsRetainedPub</PubOpt>"...)
 	}
-	b.WriteString("<Topic>")
-	escapeXML(&b, p.topic)
-	b.WriteString("</Topic>")
+	b = append(b, "<Topic>"...)
+	b = appendXML(b, p.topic)
+	b = append(b, "</Topic>"...)
 	if cfg.userData != "" {
-		b.WriteString("<SubUserData>")
-		escapeXML(&b, cfg.userData)
-		b.WriteString("</SubUserData>")
+		b = append(b, "<SubUserData>"...)
+		b = appendXML(b, cfg.userData)
+		b = append(b, "</SubUserData>"...)
 	}
-	b.WriteString("</psc>")
-	return b.String()
+	return string(append(b, "</psc>"...))
 }
 
 // onlyPubsub reports whether what stands beside a message is one mqps folder: getters of the old kind do not see it.

@@ -2,12 +2,13 @@ package store
 
 import (
 	"slices"
+	"time"
 )
 
 // Writing a frozen generation to the state file.
 
 // ckptBytes bounds a transaction of the state file; tests make it small.
-var ckptBytes = 4 << 20
+var ckptBytes = 2 << 20
 
 const ckptOps = 50_000
 
@@ -22,6 +23,8 @@ type freezer struct {
 	run          []byte   // of values that lie close together
 
 	maxBytes, maxSteps int // of a transaction
+
+	waited time.Duration // for readers, of this transaction
 }
 
 // step is a part of a transaction that is not cut in two: do, or, when that is nil, a table's entry.
@@ -73,6 +76,7 @@ func (f *freezer) flush() error {
 	clear(f.steps)
 	f.steps, f.bytes = f.steps[:0], 0
 	f.giveBack()
+	f.waited = 0
 	return err
 }
 
@@ -81,6 +85,9 @@ func (f *freezer) flush() error {
 func (f *freezer) apply(steps []step) error {
 	err := f.s.state.update(func(tx *stateTx) error {
 		for i := range steps {
+			if i%asideSteps == 0 {
+				f.stepAside()
+			}
 			if err := steps[i].run(tx); err != nil {
 				return err
 			}
@@ -191,6 +198,7 @@ func (f *freezer) table(t Table, tab *entries) error {
 			size += recordHeader + int(tab.row(int(rows[n])).val.n)
 			n++
 		}
+		f.stepAside()
 		room := f.take(size)
 		recs, at = recs[:0], at[:0]
 		for _, i := range rows[:n] {

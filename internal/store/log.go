@@ -29,7 +29,8 @@ type logStore struct {
 	cache *cache
 	clk   clock.Clock
 
-	ck checkpointer
+	ck    checkpointer
+	aside aside
 
 	largest   atomic.Uint64 // bytes of the largest value in a file of its own, or found at start
 	noReserve atomic.Bool   // the reserve was given up: what is left of it is for what gives room back
@@ -68,6 +69,7 @@ func OpenLog(o Options) (_ Store, err error) {
 	s := &logStore{base: b, files: newFiles(o.FS, o.Dir), delta: newDelta(), cache: newCache(o.CacheBytes),
 		clk: o.Clock}
 	s.get, s.moreKeys = s.Get, s.delta.keys
+	s.aside = aside{clk: o.Clock, off: o.Clock != clock.Real()} // another one may stand still
 	s.ck.init()
 	if err := s.recover(); err != nil {
 		return nil, errors.Join(err, s.files.close(), b.release(false))

@@ -28,6 +28,7 @@ func (s *logStore) GetMany(table Table, keys [][]byte, fn func(i int, v []byte) 
 	if err := s.refuse(); err != nil {
 		return err
 	}
+	s.aside.ask(len(keys))
 	rest, err := s.ov.many(table, keys, fn)
 	if err != nil {
 		return err

@@ -275,7 +275,13 @@ func (v *volatile) read(q QID, s Seq) (rec Rec, ok bool, err error) {
 		return Rec{}, false, nil
 	}
 	if r, ok := m.mem[s]; ok {
-		return Rec{Head: append([]byte(nil), r.head...), Body: append([]byte(nil), r.body...)}, true, nil
+		n := len(r.head)
+		b := append(append(make([]byte, 0, n+len(r.body)), r.head...), r.body...)
+		rec.Head = b[:n:n]
+		if len(r.body) > 0 {
+			rec.Body = b[n:]
+		}
+		return rec, true, nil
 	}
 	at, ok := m.file[s]
 	if !ok {
