@@ -98,3 +98,46 @@ func lintEngine(t *testing.T, name string) {
 		return true
 	})
 }
+
+// watched are the packages whose locks the instrument of internal/invariants knows (internal/qmgr/LOCKS.md).
+var watched = []string{"internal/auth", "internal/daemon", "internal/fap", "internal/pcf", "internal/pubsub", "internal/qmgr", "internal/store",
+	"internal/web", "internal/xmitq"}
+
+// unwatched are locks that may be plain ones, with the reason.
+var unwatched = map[string]string{
+	"internal/fap/memory/memory.go": "a manager for tests of the protocol; the product has another",
+}
+
+// TestLocksAreWatched: a plain mutex would hide from the instrument what is held over a sync or a write to a peer.
+func TestLocksAreWatched(t *testing.T) {
+	files := 0
+	for _, dir := range watched {
+		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || unwatched[name] != "" ||
+				filepath.Base(filepath.Dir(name)) == "storetest" {
+				return err
+			}
+			files++
+			set := token.NewFileSet()
+			f, err := parser.ParseFile(set, name, nil, 0)
+			if err != nil {
+				return nil
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok {
+					if id, ok := sel.X.(*ast.Ident); ok && id.Name == "sync" && (sel.Sel.Name == "Mutex" || sel.Sel.Name == "RWMutex") {
+						t.Errorf("%s: sync.%s: use a lock of internal/invariants", set.Position(sel.Pos()), sel.Sel.Name)
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 200 {
+		t.Fatalf("%d files: the locks are elsewhere", files)
+	}
+}

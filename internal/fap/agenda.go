@@ -2,10 +2,10 @@ package fap
 
 import (
 	"container/heap"
-	"sync"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // agenda wakes the sockets of a server when they asked to be: for heartbeats and DISCINT. One timer serves all of them, and
@@ -13,7 +13,7 @@ import (
 type agenda struct {
 	clk clock.Clock
 
-	mu    sync.Mutex
+	mu    invariants.Ranked[invariants.Leaf]
 	dues  dues
 	timer clock.Timer
 	at    int64 // when the timer runs, clock's Unix nanoseconds; 0: it does not

@@ -2,6 +2,8 @@ package fap
 
 import (
 	"io"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 const (
@@ -26,6 +28,7 @@ func (i *inBuffer) skip(n int) { i.r += n }
 // fill reads more. size is the length of the segment that stands first, 0 when that is not known. io.EOF means that the peer
 // closed between two segments.
 func (i *inBuffer) fill(nc io.Reader, size int) error {
+	invariants.Blocking("waiting for a peer")
 	n := len(i.b)
 	switch {
 	case n == 0:

@@ -132,8 +132,7 @@ func (o *outbox) later(b, rest []byte, box *outBuf) {
 	go func() {
 		defer o.wg.Done()
 		for {
-			invariants.Blocking("a write to a socket")
-			_, err := o.nc.Write(rest)
+			err := o.send(rest)
 			o.mu.Lock()
 			o.rest = 0
 			o.keep(b, box, err)
@@ -147,6 +146,13 @@ func (o *outbox) later(b, rest []byte, box *outBuf) {
 			o.mu.Unlock()
 		}
 	}()
+}
+
+// send writes and waits as long as it takes.
+func (o *outbox) send(b []byte) error {
+	invariants.Blocking("a write to a socket")
+	_, err := o.nc.Write(b)
+	return err
 }
 
 // over ends the writing. Called under mu, which it releases.

@@ -136,18 +136,18 @@ func (k *socket) hardEnd() {
 	if code, tell := lastCode(context.Cause(k.ctx)); tell && k.link.Load().fap > 0 {
 		k.lastWord(wire.FlagClose, code)
 	}
-	k.nc.Close()
+	k.hangUp()
 }
 
 // lastWord sends a STATUS before the connection is closed. A peer that reads nothing does not hold it up: the timer closes
 // the connection, and with it frees a writer that holds the lock.
 func (k *socket) lastWord(flags byte, code wire.Code) {
-	t := k.s.opt.Clock.AfterFunc(lastWordTime, func() { k.nc.Close() })
+	t := k.s.opt.Clock.AfterFunc(lastWordTime, func() { k.hangUp() })
 	defer t.Stop()
 	h := k.plain(wire.StatusData)
 	h.Flags = flags
 	if k.write(h, wire.API{}, &wire.Status{Code: code}) != nil || k.out.drain() != nil {
-		k.nc.Close()
+		k.hangUp()
 	}
 }
 
@@ -158,8 +158,9 @@ func (k *socket) finish() {
 	k.deadline.Stop()
 	k.mu.Unlock()
 	k.s.agenda.drop(k)
-	k.nc.Close()
+	k.hangUp()
 	k.out.close(net.ErrClosed)
+	invariants.Blocking("waiting for a socket's goroutines")
 	k.wg.Wait()
 	if k.inst != nil && k.inst.Close != nil {
 		k.inst.Close()
@@ -232,10 +233,21 @@ func (k *socket) spawn(name string, fn func() error) {
 	}()
 }
 
+func (k *socket) shakeHands(t *tls.Conn) error {
+	invariants.Blocking("a TLS handshake")
+	return t.HandshakeContext(k.ctx)
+}
+
+// hangUp closes the connection. With TLS that is a write.
+func (k *socket) hangUp() {
+	invariants.Blocking("a write to a socket")
+	k.nc.Close()
+}
+
 // serve is the reader.
 func (k *socket) serve() error {
 	if t, ok := k.nc.(*tls.Conn); ok {
-		if err := t.HandshakeContext(k.ctx); err != nil {
+		if err := k.shakeHands(t); err != nil {
 			if n, ok := t.NetConn().(Named); ok {
 				k.peer.Channel = n.ChannelName() // for the log
 			}

@@ -5,6 +5,8 @@ package fap
 import (
 	"net"
 	"syscall"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // tryWriter writes to a TCP connection without ever waiting for it.
@@ -33,6 +35,7 @@ func newTryWriter(nc net.Conn) *tryWriter {
 
 // write writes as much as the kernel takes. One goroutine at a time.
 func (w *tryWriter) write(b []byte) (int, error) {
+	invariants.Blocking("a write to a socket") // it does not wait, but it is one
 	w.b, w.n, w.err = b, 0, nil
 	if err := w.raw.Write(w.fn); err != nil {
 		return 0, err

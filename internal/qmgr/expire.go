@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -45,6 +46,7 @@ func (m *Manager) stopExpirer() {
 		x.timer.Stop()
 	}
 	x.mu.Unlock()
+	invariants.Blocking("waiting for the expirer")
 	x.busy.Wait()
 }
 

@@ -271,6 +271,7 @@ func (m *Manager) Stop(ctx context.Context, mode store.StopMode) error {
 	m.cancel()
 	err := m.opt.Store.Close(mode, m.keepNonpersistent)
 	m.settling.end()
+	invariants.Blocking("waiting for the goroutines of a queue manager")
 	m.wg.Wait()
 	m.logLost(err)
 	m.state.Store(stateStopped)

@@ -3,7 +3,8 @@ package qmgr
 import (
 	"math"
 	"strconv"
-	"sync"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // queueCfg are the attributes of a local queue that verbs ask for, parsed once per definition.
@@ -51,7 +52,7 @@ func parseQueueCfg(d *Def) *queueCfg {
 
 // cfgShare keeps one queueCfg for all queues with the same attributes, which most of thousands have.
 type cfgShare struct {
-	mu   sync.Mutex
+	mu   invariants.Ranked[invariants.Leaf]
 	seen map[queueCfg]*queueCfg
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -69,6 +70,7 @@ func (s *settling) await(c *Conn) {
 		return
 	}
 	_ = s.t.Wait(context.Background()) // who has left it hears of it
+	invariants.Blocking("waiting for a get that settles")
 	s.wg.Wait()
 	s.f, s.t = nil, nil
 	c.verb.Lock()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -66,6 +67,7 @@ func (m *Manager) stopStats() {
 		st.timer.Stop()
 	}
 	st.mu.Unlock()
+	invariants.Blocking("waiting for statistics that are written")
 	st.busy.Wait()
 	if was {
 		m.writeStats()
