@@ -3,6 +3,7 @@ package qmgr
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/qmgrd/qmgrd/internal/invariants"
@@ -25,6 +26,8 @@ type retainedRead struct {
 	got  *[readAtOnce]retainedMsg // by place in at
 	err  error
 	done chan struct{} // nil: it has been read
+
+	panicked any // what went wrong in the goroutine that read, or searched; it is for who waits (next)
 }
 
 // retainedMsg is a publication that was read; there is false when its topic has none any more.
@@ -181,48 +184,88 @@ func (s *slabBytes) keep(b []byte) []byte {
 	return s.room[from:len(s.room):len(s.room)]
 }
 
-// retainedReads are those of one search. Whoever uses it calls wait in the end: nothing may be read when the store is closed.
+// retainedReads are those of one search: the search goes on beside them, and beside who uses what has been read. Whoever uses it
+// calls wait in the end: nothing may be read when the store is closed.
 type retainedReads struct {
-	m    *Manager
-	list []*retainedRead
+	m     *Manager
+	parts chan *retainedRead // in the order of the search; closed at its end
+	quit  chan struct{}      // closed by wait
 }
 
-// start begins to read a page; last says that none follows.
-func (q *retainedReads) start(at []pubsub.RetainedAt, last bool) {
-	for len(at) > 0 {
-		n := min(len(at), readAtOnce)
-		r := &retainedRead{at: at[:n]}
-		at = at[n:]
-		q.list = append(q.list, r)
-		if last && n <= readHere {
+// search begins to search and read. A first page that is all of it is read here and now, when that is little.
+func (q *retainedReads) search(f *pubsub.Filter) {
+	tree := q.m.topics.tree
+	found, p := tree.RetainedForSub(f, pubsub.Page{})
+	q.parts, q.quit = make(chan *retainedRead, readsAhead), make(chan struct{})
+	if p.Done() && len(found) <= readHere {
+		defer close(q.parts)
+		if len(found) > 0 {
+			r := &retainedRead{at: found}
 			r.run(q.m)
-			continue
+			q.parts <- r
 		}
-		r.done = make(chan struct{})
+		return
+	}
+	go func() {
+		defer close(q.parts)
+		defer func() {
+			if wrong := recover(); wrong != nil {
+				q.give(&retainedRead{panicked: wrong})
+			}
+		}()
+		for q.start(found) && !p.Done() {
+			found, p = tree.RetainedForSub(f, p)
+		}
+	}()
+}
+
+// start begins to read a page, in parts. It returns false when nobody wants them any more.
+func (q *retainedReads) start(at []pubsub.RetainedAt) bool {
+	for part := range slices.Chunk(at, readAtOnce) {
+		r := &retainedRead{at: part, done: make(chan struct{})}
 		go func() {
 			defer close(r.done)
+			defer func() { r.panicked = recover() }()
 			r.run(q.m)
 		}()
+		if !q.give(r) {
+			<-r.done
+			r.over()
+			return false
+		}
+	}
+	return true
+}
+
+func (q *retainedReads) give(r *retainedRead) bool {
+	select {
+	case q.parts <- r:
+		return true
+	case <-q.quit:
+		return false
 	}
 }
 
-func (q *retainedReads) plenty() bool { return len(q.list) > readsAhead }
-
-func (q *retainedReads) none() bool { return len(q.list) == 0 }
-
-// next waits for the oldest part and gives it.
+// next waits for the oldest part and gives it, nil after the last.
 func (q *retainedReads) next() *retainedRead {
-	r := q.list[0]
-	q.list = q.list[1:]
-	if r.done != nil {
+	r := <-q.parts
+	if r != nil && r.done != nil {
 		<-r.done
+	}
+	if r != nil && r.panicked != nil {
+		panic(r.panicked)
 	}
 	return r
 }
 
+// wait ends the search.
 func (q *retainedReads) wait() {
-	for !q.none() {
-		q.next().over()
+	close(q.quit)
+	for r := range q.parts {
+		if r.done != nil {
+			<-r.done
+		}
+		r.over()
 	}
 }
 

@@ -72,26 +72,12 @@ func (m *Manager) sendRetained(u *uow, s *pubsub.Sub, upTo uint64) (n int, rc mq
 	if s.Level > retainedLevel {
 		return 0, 0
 	}
-	tree := m.topics.tree
 	reads := retainedReads{m: m}
+	reads.search(s.Filter())
 	defer reads.wait()
-	put := func() mqi.RC {
-		got, rc := m.putRetained(u, s, reads.next(), upTo)
-		n += got
-		return rc
-	}
-	for p := (pubsub.Page{}); !p.Done(); {
-		var found []pubsub.RetainedAt
-		found, p = tree.RetainedForSub(s.Filter(), p)
-		reads.start(found, p.Done())
-		for reads.plenty() {
-			if rc := put(); rc != 0 {
-				return n, rc
-			}
-		}
-	}
-	for !reads.none() {
-		if rc := put(); rc != 0 {
+	for r := reads.next(); r != nil; r = reads.next() {
+		got, rc := m.putRetained(u, s, r, upTo)
+		if n += got; rc != 0 {
 			return n, rc
 		}
 	}
