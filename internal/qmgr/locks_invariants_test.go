@@ -90,7 +90,10 @@ func mixedStep(r *psRig, c *Conn, rnd *rand.Rand, i, n int) {
 			if opts == mqi.MQPMO_SYNCPOINT {
 				get = mqi.MQGMO_SYNCPOINT
 			}
-			_, _, _ = tryGet(c, h, get)
+			if rnd.IntN(3) == 0 {
+				get |= mqi.MQGMO_WAIT
+			}
+			_, _, _ = tryGet(c, h, get, func(_ *mqi.MD, gmo *mqi.GMO) { gmo.WaitInterval = 200 })
 			_ = c.Close(bg, h, 0)
 		}
 	case 4, 5, 6:
