@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -148,13 +147,10 @@ type begun struct {
 // ChannelName implements fap.Named.
 func (b *begun) ChannelName() string { return b.channel }
 
-// SyscallConn lets writes go to the socket without waiting; the connection only changes what is read.
-func (b *begun) SyscallConn() (syscall.RawConn, error) {
-	s, ok := b.Conn.(syscall.Conn)
-	if !ok {
-		return nil, errors.ErrUnsupported
-	}
-	return s.SyscallConn()
+// Socket implements direct.Socketed: only the first byte is read from elsewhere.
+func (b *begun) Socket() *net.TCPConn {
+	t, _ := b.Conn.(*net.TCPConn)
+	return t
 }
 
 // Close ends the connection, and counts it no more if it had not got as far as MQCONN.

@@ -73,7 +73,7 @@ func TestInstrumentSeesPeersUnderLock(t *testing.T) {
 		name string
 		call func()
 	}{
-		{"a write at once", func() { _, _ = k.out.direct.write([]byte("x")) }},
+		{"a write at once", func() { _, _ = k.out.direct.TryWrite([]byte("x")) }},
 		{"a write that waits", func() { _ = k.out.send([]byte("x")) }},
 		{"a read", func() { _, _ = there.Write([]byte("x")); _ = k.in.fill(k.nc, 0) }},
 		{"a handshake", func() {

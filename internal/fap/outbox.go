@@ -4,6 +4,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/qmgrd/qmgrd/internal/fap/direct"
 	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
@@ -27,7 +28,7 @@ const (
 // mu is held for memory work only. Whoever sets writing is the only one who writes, without mu.
 type outbox struct {
 	nc     net.Conn
-	direct *tryWriter // nil: every write may wait (TLS)
+	direct *direct.Conn // nil: every write may wait (TLS)
 	wg     *sync.WaitGroup
 	failed func(error)
 	room   func() // called when all is written after full has said no
@@ -58,7 +59,7 @@ func (x *outBuf) reuse(b []byte) {
 func (o *outbox) init(nc net.Conn, wg *sync.WaitGroup, failed func(error), room func()) {
 	o.nc, o.wg, o.failed, o.room = nc, wg, failed, room
 	o.empty.L = &o.mu
-	o.direct = newTryWriter(nc)
+	o.direct = direct.New(nc)
 }
 
 // add lets fn append to the buffer, with the outbox locked. What a panic of fn has appended counts for nothing.
@@ -92,7 +93,7 @@ func (o *outbox) flush() {
 			return
 		}
 		o.mu.Unlock()
-		done, err := o.direct.write(b)
+		done, err := o.direct.TryWrite(b)
 		o.mu.Lock()
 		if err == nil && done < len(b) {
 			o.later(b, b[done:], box)

@@ -356,11 +356,20 @@ func (k *socket) segment(max int) (wire.Header, []byte, error) {
 			return h, body, nil
 		}
 		k.turn.flush()
-		if err := k.in.fill(k.nc, size); err != nil {
+		if err := k.in.fill(k.reader(), size); err != nil {
 			return h, nil, err
 		}
 		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
 	}
+}
+
+// reader is what the next bytes are read from. Until MQCONN is over that is the connection, which may hold some that were read
+// before.
+func (k *socket) reader() io.Reader {
+	if d := k.out.direct; d != nil && k.connected.Load() {
+		return d
+	}
+	return k.nc
 }
 
 // complain tells a peer that broke the protocol, as far as it can be told, and passes the error on.
