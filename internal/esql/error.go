@@ -64,7 +64,7 @@ type Exception struct {
 	File, Module, Function string
 	Pos
 	Statement string // the statement's text, cut
-	Cause     error  // what the caller's Host returned
+	Cause     error  // what a caller puts below it
 }
 
 func (e *Exception) Error() string {

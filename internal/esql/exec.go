@@ -47,12 +47,6 @@ func (s *declareStmt) exec(m *machine) (flow, error) {
 	return flow{}, nil
 }
 
-// setPart changes the type, the names or only the value of a field.
-// storeField is SET field = field: value and children are copied; what does not exist deletes.
-// storeOne is SET field = the first of a list of elements.
-// storeList is SET field[] = list: the fields that were there go, the new ones take their name.
-// expandFor parses what a new child would stand beside.
-// fill applies the clauses of CREATE to an element.
 func (s *ifStmt) exec(m *machine) (flow, error) {
 	yes, err := m.condition(s.cond)
 	switch {
@@ -129,6 +123,9 @@ func (s *forStmt) exec(m *machine) (flow, error) {
 		if err := m.turn(s.Pos); err != nil {
 			return flow{}, err
 		}
+		if n.parent == nil && len(s.of.elems) > 0 {
+			continue // the loop itself has deleted it
+		}
 		*m.slot(s.v) = variable{node: n, moved: true}
 		f, err := m.exec(s.body)
 		if err != nil || f.kind != flowNext {
@@ -138,8 +135,6 @@ func (s *forStmt) exec(m *machine) (flow, error) {
 	return flow{}, nil
 }
 
-// moveFrom is the first candidate and the way to the next one.
-// wanted is what MOVE stops at.
 func (s *callStmt) exec(m *machine) (flow, error) {
 	v, err := m.call(s.call)
 	if err == nil && s.into != nil {
@@ -157,6 +152,13 @@ func (s *returnStmt) exec(m *machine) (flow, error) {
 	var err error
 	m.ret, err = s.x.eval(m)
 	m.returned = true
+	if v := m.ret; err == nil && m.depth == 0 && v.kind != Boolean && !v.IsNull() {
+		number := 0
+		if m.mod.Kind == Filter {
+			number = NumFilterReturn
+		}
+		err = fail(number, "Main of module %s returns %s %s, a BOOLEAN is wanted", m.mod.Name, v.kind, v)
+	}
 	return flow{kind: flowReturn}, err
 }
 

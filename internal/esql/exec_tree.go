@@ -27,6 +27,7 @@ func (s *setStmt) exec(m *machine) (flow, error) {
 	return flow{}, m.store(s.target, v)
 }
 
+// setPart changes the type, the names or only the value of a field.
 func (s *setStmt) setPart(m *machine) error {
 	v, err := s.x.eval(m)
 	if err != nil {
@@ -69,6 +70,7 @@ func setName(n *Node, part string, v Value) error {
 	return nil
 }
 
+// storeField is SET field = field: value and children are copied; what does not exist deletes.
 func (m *machine) storeField(target, src *path) error {
 	from, err := m.find(src)
 	if err != nil {
@@ -87,6 +89,7 @@ func (m *machine) storeField(target, src *path) error {
 	return m.copyInto(to, from, false)
 }
 
+// storeOne is SET field = the first of a list of elements.
 func (m *machine) storeOne(target *path, l listExpr) error {
 	nodes, owned, err := l.list(m)
 	if err != nil {
@@ -108,6 +111,7 @@ func (m *machine) storeOne(target *path, l listExpr) error {
 	return m.copyInto(to, nodes[0], owned)
 }
 
+// storeList is SET field[] = list: the fields that were there go, the new ones take their name.
 func (m *machine) storeList(target *path, x expr) error {
 	var nodes []*Node
 	var owned bool
@@ -206,6 +210,7 @@ func (s *createStmt) exec(m *machine) (flow, error) {
 	return flow{}, nil
 }
 
+// expandFor parses what a new child would stand beside.
 func (m *machine) expandFor(at *Node, pos position) error {
 	if (pos == posFirst || pos == posLast) && at.lazy != nil {
 		return m.expand(at)
@@ -226,11 +231,12 @@ func place(n *Node, pos position, at *Node) {
 	}
 }
 
+// fill applies the clauses of CREATE to an element.
 func (s *createStmt) fill(m *machine, n *Node) error {
 	if s.from != nil {
 		src, err := m.find(s.from)
 		if err == nil && src != nil {
-			if s.domain == nil && s.pos != posField && src.Domain != "" {
+			if s.pos != posField && n.domainName() == "" {
 				n.Domain = src.Domain
 			}
 			if n.Name == "" {
@@ -377,6 +383,7 @@ func (s *moveStmt) exec(m *machine) (flow, error) {
 	return flow{}, nil
 }
 
+// moveFrom is the first candidate and the way to the next one.
 func moveFrom(cur *Node, pos position) (*Node, func(*Node) *Node) {
 	switch pos {
 	case posParent:
@@ -391,6 +398,7 @@ func moveFrom(cur *Node, pos position) (*Node, func(*Node) *Node) {
 	return cur.next, (*Node).Next
 }
 
+// wanted is what MOVE stops at.
 func (s *moveStmt) wanted(m *machine, cur *Node) (matcher, error) {
 	w := matcher{any: true, nsAny: true}
 	if s.repeatType {

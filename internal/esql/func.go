@@ -176,7 +176,11 @@ func (p *parser) round(t token) expr {
 func (p *parser) listArgument(t token) listExpr {
 	if p.t.punct("(") { // CARDINALITY((SELECT …))
 		p.advance()
+		if !p.enter() {
+			return &listCons{Pos: t.pos}
+		}
 		l := p.listArgument(t)
+		p.leave()
 		p.needPunct(")")
 		return l
 	}

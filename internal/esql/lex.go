@@ -38,11 +38,13 @@ type lexer struct {
 	off  int
 	line int
 	bol  int // where the line starts
+	// The last place that was asked for: columns are counted from there.
+	seen, col int
 }
 
 // lex never fails: what is no token is a tBad.
 func lex(src string) []token {
-	l := &lexer{src: strings.TrimPrefix(src, "\uFEFF"), line: 1}
+	l := &lexer{src: strings.TrimPrefix(src, "\uFEFF"), line: 1, col: 1}
 	out := make([]token, 0, len(src)/6+8)
 	for {
 		t := l.next()
@@ -92,7 +94,12 @@ func (l *lexer) peek(n int) byte {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 func (l *lexer) pos(off int) Pos {
-	return Pos{l.line, utf8.RuneCountInString(l.src[l.bol:off]) + 1}
+	if l.seen < l.bol {
+		l.seen, l.col = l.bol, 1
+	}
+	l.col += utf8.RuneCountInString(l.src[l.seen:off])
+	l.seen = off
+	return Pos{l.line, l.col}
 }
 
 // newlines accounts for what was passed.

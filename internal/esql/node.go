@@ -109,7 +109,7 @@ func (n *Node) expand(maxNodes int64) error {
 		if e, ok := err.(*Exception); ok {
 			return e
 		}
-		return &Exception{Type: "ParserException", Number: NumParser, Severity: 3, Catalog: "BIPmsgs", Text: "the " + n.Name + " content cannot be parsed: " + err.Error(), Cause: err}
+		return &Exception{Type: "ParserException", Number: NumParser, Severity: 3, Catalog: "BIPmsgs", Text: "the " + n.Name + " content cannot be parsed: " + err.Error()}
 	}
 	return nil
 }

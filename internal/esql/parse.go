@@ -198,6 +198,9 @@ func (p *parser) source() {
 			p.resync()
 		}
 	}
+	if p.mod != nil && !p.failedEver {
+		p.report(p.t.pos, "found %s, expected END MODULE; of %s", p.t, p.mod.Name)
+	}
 	if len(p.faults) == 0 && len(p.prog.modules) == 0 && len(p.prog.routines) == 0 {
 		p.report(Pos{1, 1}, "the source defines nothing: expected CREATE COMPUTE MODULE, CREATE FILTER MODULE, CREATE FUNCTION or CREATE PROCEDURE")
 	}
@@ -230,11 +233,6 @@ func (p *parser) resync() {
 			}
 			return
 		case p.is("END") && next == "MODULE":
-			if p.mod == nil { // of a module that was refused as a whole
-				p.advance()
-				p.advance()
-				p.acceptPunct(";")
-			}
 			return
 		}
 	}
@@ -278,8 +276,8 @@ func (p *parser) module() {
 	p.advance()
 	m := &Module{prog: p.prog, Kind: Compute}
 	switch p.t.word {
-	case "DATABASE":
-		p.refuse("a DATABASE module", "databases are outside of this profile, use COMPUTE")
+	case "DATABASE": // read on as if it were another one, for the faults inside
+		p.report(p.t.pos, "a DATABASE module is not offered: databases are outside of this profile, use COMPUTE")
 	case "FILTER":
 		m.Kind = Filter
 	}

@@ -382,9 +382,6 @@ func (p *parser) fromItem() fromItem {
 	if p.failed {
 		return f
 	}
-	if strings.EqualFold(f.of.name, "Database") {
-		p.report(f.of.Pos, "databases are outside of this profile: SELECT is over message trees")
-	}
 	name, at := "", f.of.Pos
 	if p.accept("AS") {
 		name, at = p.name("correlation name")
@@ -425,8 +422,10 @@ func (p *parser) items() []selectItem {
 			}
 			it.name = p.t.text
 			p.advance()
-		} else if f, ok := it.x.(*path); ok && len(f.elems) > 0 {
-			it.name = f.elems[len(f.elems)-1].name
+		} else if f, ok := it.x.(*path); ok {
+			if it.name = f.name; len(f.elems) > 0 {
+				it.name = f.elems[len(f.elems)-1].name
+			}
 		}
 		out = append(out, it)
 		if !p.acceptPunct(",") || len(out) > maxChain {

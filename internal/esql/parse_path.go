@@ -94,7 +94,9 @@ func (p *parser) unknown() {
 		return
 	}
 	hint := ""
-	if next := p.look(1); next.punct(".") || next.punct("[") {
+	if t.word == "DATABASE" {
+		hint = ": databases are outside of this profile"
+	} else if next := p.look(1); next.punct(".") || next.punct("[") {
 		hint = ": a path begins with a declared variable or a tree like " + map[bool]string{true: "Root", false: "InputRoot"}[p.mod != nil && p.mod.Kind == Filter]
 	} else if strings.HasPrefix(t.word, "MQ") {
 		hint = ": no MQ constant has this name"
@@ -111,7 +113,10 @@ func (p *parser) typeName() (Type, bool) {
 	if p.look(1).punct(".") && (word == "XMLNSC" || word == "JSON" || word == "XML" || word == "XMLNS" || word == "MRM") {
 		word, n = word+"."+p.look(2).word, 3
 		if _, ok := typeNames[word]; !ok {
-			p.syntax(p.t.pos, "the element type "+p.t.text+"."+p.look(2).text+" is not offered: use XMLNSC.Field, .Attribute, .Folder, .CDataField, .NamespaceDecl, .XmlDeclaration, JSON.Array or JSON.Object")
+			p.report(p.t.pos, "%s", "the element type "+p.t.text+"."+p.look(2).text+" is not offered: use XMLNSC.Field, .Attribute, .Folder, .CDataField, .NamespaceDecl, .XmlDeclaration, JSON.Array or JSON.Object")
+			for range 3 {
+				p.advance()
+			}
 			return 0, true
 		}
 	}

@@ -233,13 +233,6 @@ func (p *parser) declare() stmt {
 	return s
 }
 
-// checkSet refuses a list where a value is wanted, and the reverse.
-// scalar says that the path is a variable which holds one value.
-// checkTarget refuses to change what cannot be changed.
-// fieldOrPosition reads FIELD f or FIRSTCHILD OF f.
-// nsValue reads a namespace where an expression stands: a NAMESPACE constant may be named.
-// parseClause reads PARSE( or ASBITSTREAM( arguments behind the first: by keyword or by place.
-// optionExpr takes the names of options, which are no variables.
 func (p *parser) ifStatement() stmt {
 	s := &ifStmt{stmtPos: p.start()}
 	p.advance()
@@ -306,7 +299,6 @@ func (p *parser) forStatement() stmt {
 	return s
 }
 
-// reference reads the name of a REFERENCE variable.
 func (p *parser) call() stmt {
 	s := &callStmt{stmtPos: p.start()}
 	p.advance()

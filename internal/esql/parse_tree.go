@@ -1,5 +1,7 @@
 package esql
 
+import "strings"
+
 // Statements that change trees: SET, CREATE, DELETE, MOVE, ATTACH.
 
 func (p *parser) set() stmt {
@@ -28,15 +30,18 @@ func (p *parser) set() stmt {
 	return s
 }
 
+// checkSet refuses a list where a value is wanted, and the reverse.
 func (p *parser) checkSet(s *setStmt) {
 	l, _ := s.x.(listExpr)
 	isList := l != nil && l.isList()
 	_, isRow := s.x.(*rowExpr)
 	switch {
+	case isList && s.target.scalar():
+		p.report(s.x.at(), "a list cannot become the variable %s of type %s: take one of it with THE(…)", s.target.name, s.target.v.typ)
 	case isList && !s.target.many:
-		p.report(s.x.at(), "a list cannot become one field: write %s[] on the left, or THE(…) on the right", s.target.name)
+		p.report(s.x.at(), "a list cannot become one field: write %s[] on the left, or THE(…) on the right", s.target)
 	case s.target.many && !isList && !isNull(s.x):
-		p.report(s.x.at(), "%s has [] and takes a list: give a SELECT, a LIST{…} or a field with []", s.target.name)
+		p.report(s.x.at(), "%s takes a list: give a SELECT, a LIST{…} or a field with []", s.target)
 	case isRow && s.target.scalar():
 		p.report(s.x.at(), "a ROW cannot become the variable %s of type %s", s.target.name, s.target.v.typ)
 	}
@@ -47,9 +52,33 @@ func isNull(x expr) bool {
 	return ok && l.v.IsNull()
 }
 
+// String is the path for a message.
+func (t *path) String() string {
+	out := t.name
+	for _, e := range t.elems {
+		switch {
+		case e.any:
+			out += ".*"
+		case e.nameOf != nil:
+			out += ".{…}"
+		default:
+			out += "." + e.name
+		}
+	}
+	if t.many {
+		out += "[]"
+	}
+	return out
+}
+
+// scalar says that the path is a variable which holds one value.
 func (t *path) scalar() bool { return t.v != nil && t.v.typ.kind < rowKind }
 
+// checkTarget refuses to change what cannot be changed.
 func (p *parser) checkTarget(t *path) {
+	if c := correlation[strings.ToUpper(t.name)]; t.v == nil && p.mod != nil && c.kind != 0 && c.kind != p.mod.Kind {
+		return // that is reported already
+	}
 	switch {
 	case t.v != nil && t.v.frozen && (t.scalar() || t.v.typ.kind == nsKind):
 		p.report(t.Pos, "%s is CONSTANT and keeps its value", t.v.name)
@@ -84,6 +113,7 @@ func (p *parser) positionWord() (position, bool) {
 	return pos, true
 }
 
+// fieldOrPosition reads FIELD f or FIRSTCHILD OF f.
 func (p *parser) fieldOrPosition() (position, *path) {
 	pos, ok := p.positionWord()
 	if ok {
@@ -176,6 +206,7 @@ func (p *parser) nameClauses() nameClause {
 	return c
 }
 
+// nsValue reads a namespace where an expression stands: a NAMESPACE constant may be named.
 func (p *parser) nsValue() expr {
 	if v := p.lookup(p.t.text); p.t.kind == tIdent && v != nil && v.typ.kind == nsKind {
 		x := &path{Pos: p.t.pos, name: v.name, v: v}
@@ -185,6 +216,7 @@ func (p *parser) nsValue() expr {
 	return p.expr()
 }
 
+// parseClause reads PARSE( or ASBITSTREAM( arguments behind the first: by keyword or by place.
 func (p *parser) parseClause() parseClause {
 	var c parseClause
 	p.needPunct("(")
@@ -221,6 +253,7 @@ func (p *parser) parseOptions(c *parseClause) {
 	}
 }
 
+// optionExpr takes the names of options, which are no variables.
 func (p *parser) optionExpr() expr {
 	if p.isAny("ROOTBITSTREAM", "FOLDERBITSTREAM", "VALIDATENONE", "VALIDATEDEFERRED", "VALIDATEIMMEDIATE", "VALIDATE") {
 		x := &literal{p.t.pos, char(p.t.word)}
@@ -241,6 +274,7 @@ func (p *parser) delete() stmt {
 	return s
 }
 
+// reference reads the name of a REFERENCE variable.
 func (p *parser) reference(what string) *variableRef {
 	name, at := p.name("REFERENCE variable")
 	v := p.lookup(name)

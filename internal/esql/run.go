@@ -171,27 +171,18 @@ func (m *Module) Run(inv *Invocation) (Outcome, error) {
 	if _, err := x.execOne(m.main.body); err != nil {
 		return False, err
 	}
-	return x.outcome()
+	return x.outcome(), nil
 }
 
-func (m *machine) outcome() (Outcome, error) {
-	v := m.ret
+// outcome: END without RETURN propagates.
+func (m *machine) outcome() Outcome {
 	switch {
-	case !m.returned && m.mod.Kind == Compute:
-		return True, nil // END without RETURN propagates
-	case v.IsTrue():
-		return True, nil
-	case v.kind == Boolean:
-		return False, nil
-	case v.IsNull():
-		return Unknown, nil
+	case m.ret.IsTrue(), !m.returned && m.mod.Kind == Compute:
+		return True
+	case m.ret.IsNull():
+		return Unknown
 	}
-	e := fail(0, "Main of module %s returned %s %s, a BOOLEAN is wanted", m.mod.Name, v.kind, v)
-	if m.mod.Kind == Filter {
-		e.Number = NumFilterReturn
-	}
-	e.File, e.Pos, e.Module, e.Function = m.mod.prog.file, m.mod.main.Pos, m.mod.Name, m.mod.main.name
-	return False, e
+	return False
 }
 
 // exec runs statements in turn.
