@@ -67,20 +67,23 @@ func (a *agenda) arm() {
 
 // run calls tick of those whose time has come.
 func (a *agenda) run() {
-	now := a.clk.Now().UnixNano()
-	a.mu.Lock()
-	a.at = 0
-	var all []*socket
-	for len(a.dues) > 0 && a.dues[0].at <= now {
-		all = append(all, heap.Pop(&a.dues).(*due).k)
-	}
-	a.mu.Unlock()
-	for _, k := range all {
+	for _, k := range a.take(a.clk.Now().UnixNano()) {
 		k.tick()
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.arm()
+}
+
+// take returns those whose time has come.
+func (a *agenda) take(now int64) (all []*socket) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at = 0
+	for len(a.dues) > 0 && a.dues[0].at <= now {
+		all = append(all, heap.Pop(&a.dues).(*due).k)
+	}
+	return all
 }
 
 // dues is a heap by time.

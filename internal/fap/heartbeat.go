@@ -71,10 +71,10 @@ func (k *socket) tick() {
 		next = sooner(next, n)
 	}
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	if !k.closed && next > 0 {
 		k.s.agenda.set(k, next)
 	}
-	k.mu.Unlock()
 }
 
 // beatDue says when to look again, whether to ask the peer, and whether it has been silent for too long.

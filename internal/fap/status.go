@@ -111,22 +111,7 @@ var errStopped = errors.New("the channel was stopped")
 // FAIL_IF_QUIESCING answer 2202, and the connections stay until the clients end them. With force the connections are closed
 // and their work is backed out. New instances are the backend's to refuse.
 func (s *Server) Stop(match func(*Instance) bool, force bool) int {
-	var all []*socket
-	var conns []Conn
-	s.mu.Lock()
-	for k := range s.sockets {
-		if k.link.Load().fap != 0 && match(k.inst) {
-			all = append(all, k)
-		}
-	}
-	if !force {
-		for _, c := range s.convs { // while they are listed here their conn stays
-			if match(c.k.inst) {
-				conns = append(conns, c.conn)
-			}
-		}
-	}
-	s.mu.Unlock()
+	all, conns := s.matching(match, !force)
 	for _, k := range all {
 		k.stopping.Store(true)
 		if force {
@@ -141,6 +126,26 @@ func (s *Server) Stop(match func(*Instance) bool, force bool) int {
 		}
 	}
 	return len(all)
+}
+
+// matching returns sockets, and if they are to be told those of their connections that work.
+func (s *Server) matching(match func(*Instance) bool, tell bool) (all []*socket, conns []Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k := range s.sockets {
+		if k.link.Load().fap != 0 && match(k.inst) {
+			all = append(all, k)
+		}
+	}
+	if !tell {
+		return all, nil
+	}
+	for _, c := range s.convs { // while they are listed here their conn stays
+		if match(c.k.inst) {
+			conns = append(conns, c.conn)
+		}
+	}
+	return all, conns
 }
 
 // aside runs fn in a goroutine of the socket's, unless that has ended: a client that reads nothing holds up nobody.

@@ -138,6 +138,7 @@ var (
 	shards  [64]shard
 	waits   atomic.Uint64 // checks made
 	offence atomic.Pointer[func(text string)]
+	fault   atomic.Pointer[func()]
 )
 
 func init() {
@@ -149,6 +150,9 @@ func init() {
 // rise is called before a lock is waited for: what the goroutine holds must stand before it. A lock without a place may be taken
 // under any but a leaf.
 func rise(place int, name string) {
+	if f := fault.Load(); f != nil {
+		(*f)()
+	}
 	g := goid()
 	s := &shards[g%uint64(len(shards))]
 	s.mu.Lock()
@@ -244,6 +248,13 @@ func report(text string) {
 func Offences(fn func(text string)) (restore func()) {
 	offence.Store(&fn)
 	return func() { offence.Store(nil) }
+}
+
+// Faults calls fn wherever a lock is about to be taken, until the function it returns is called. For tests of what a panic leaves: with
+// locks everywhere, that is anywhere in a verb, and under every lock that others are taken under.
+func Faults(fn func()) (restore func()) {
+	fault.Store(&fn)
+	return func() { fault.Store(nil) }
 }
 
 // Waits is the number of waits that have been looked at.

@@ -165,7 +165,7 @@ func (x *exec) setAuthrec() *attr.Reply {
 	if err != nil {
 		return interrupted(err)
 	}
-	u := &unit{ok: x.success(profile)}
+	u := x.p.newUnit(x.success(profile))
 	for _, o := range objs {
 		if r := x.changeAuthrec(u, o, add, rmv); r != nil {
 			return r
@@ -232,7 +232,7 @@ func (x *exec) deleteAuthrec() *attr.Reply {
 	if err != nil {
 		return interrupted(err)
 	}
-	u := &unit{ok: x.success(profile)}
+	u := x.p.newUnit(x.success(profile))
 	for _, o := range objs {
 		if o.Def() != nil {
 			x.m.dropObject(u, o)

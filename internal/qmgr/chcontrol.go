@@ -96,7 +96,7 @@ func (x *exec) latchedConn() (*Object, *attr.Reply) {
 
 // remember hands the new state of a channel to the store. It holds from now on, and no more if the store refuses it.
 func (x *exec) remember(o *Object, stopped bool) *attr.Reply {
-	u := &unit{ok: x.success(o.Name)}
+	u := x.p.newUnit(x.success(o.Name))
 	if stopped {
 		u.tx.Set(store.TableChannels, []byte(stoppedPrefix+o.Name), stoppedRecord)
 	} else {

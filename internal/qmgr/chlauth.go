@@ -144,7 +144,7 @@ func (x *exec) putChlauth(o *Object, profile, typ, action string, t chlauthType)
 		return conflict(mqi.MQRCCF_CHLAUTH_MAX_EXCEEDED, profile, "a block list holds at most 256 entries")
 	}
 	d.stampAltered(x.m.opt.Clock.Now())
-	u := &unit{ok: x.success(profile)}
+	u := x.p.newUnit(x.success(profile))
 	x.m.putObject(u, o, d)
 	return x.submit(u)
 }
@@ -168,7 +168,7 @@ func (x *exec) removeChlauth(o *Object, t chlauthType) *attr.Reply {
 	if old == nil {
 		return failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, x.c.Name)
 	}
-	u := &unit{ok: x.success(x.c.Name)}
+	u := x.p.newUnit(x.success(x.c.Name))
 	if t.list != "" {
 		var left []string
 		gone, _ := x.c.Get(t.list)
@@ -197,7 +197,7 @@ func (x *exec) removeAllChlauth(profile, typ string) *attr.Reply {
 	if err != nil {
 		return interrupted(err)
 	}
-	u := &unit{ok: x.success(profile)}
+	u := x.p.newUnit(x.success(profile))
 	for _, o := range objs {
 		if o.Def() != nil {
 			x.m.dropObject(u, o)

@@ -54,7 +54,8 @@ var (
 // name fits, and sets the counters to zero. It needs +dsp and +chg; queues that a generic name fits and the user has not
 // got them for are left out.
 func (m *Manager) ResetQStats(ctx context.Context, c *attr.Command, id auth.Identity) *attr.Reply {
-	p := &Pending{m: m, ready: make(chan struct{})}
+	p := newPending(m)
+	defer p.end()
 	x := &exec{m: m, ctx: ctx, c: c, id: id, p: p}
 	p.cmd = x
 	p.finish(x.resetQStats())

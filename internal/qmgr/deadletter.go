@@ -37,6 +37,8 @@ func (c *Conn) Undeliverable(ctx context.Context, md *mqi.MD, body []byte, queue
 	u := &uow{}
 	if sync {
 		u = c.begun()
+	} else {
+		defer c.m.leftover(u)
 	}
 	n := len(reports)
 	if md.Report&mqi.MQRO_DISCARD_MSG == 0 {

@@ -206,14 +206,14 @@ func (c *Conn) stageIn(op string, q *Queue, head *msgHead, body []byte, sync boo
 		}
 		u = c.begun()
 	}
+	if !sync {
+		defer c.m.leftover(u)
+	}
 	if rc := c.m.enqueueAlone(u, q, head, body, c.num); rc != 0 {
 		return mqi.E(op, delayQueue, rc)
 	}
 	p := u.puts[len(u.puts)-1]
-	q.mu.Lock()
-	seq := q.slab.at(p.slot).seq
-	q.mu.Unlock()
-	c.m.delay.add(delayed{due: c.due, slot: p.slot, seq: seq})
+	c.m.delay.add(delayed{due: c.due, slot: p.slot, seq: q.seqAt(p.slot)})
 	if sync {
 		u.n++
 		return nil

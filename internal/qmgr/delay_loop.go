@@ -57,13 +57,17 @@ func (h *delayHeap) Pop() any {
 func (d *delays) init() { d.wake, d.told = make(chan struct{}, 1), map[string]bool{} }
 
 func (d *delays) add(x delayed) {
-	d.mu.Lock()
-	heap.Push(&d.heap, x)
-	d.mu.Unlock()
+	d.push(x)
 	select {
 	case d.wake <- struct{}{}:
 	default:
 	}
+}
+
+func (d *delays) push(x delayed) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	heap.Push(&d.heap, x)
 }
 
 // due takes what is due, at most delayBatch, or says how long it is until the next; negative: nothing waits.

@@ -213,6 +213,7 @@ func (c *Conn) putList(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	var all *uow
 	if pmo.Options&mqi.MQPMO_SYNCPOINT == 0 {
 		all = &uow{}
+		defer c.m.leftover(all)
 	}
 	before := make([]groupPos, len(h.list.dests))
 	for i := range h.list.dests {

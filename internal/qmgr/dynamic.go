@@ -135,11 +135,11 @@ func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error 
 
 func (c *Conn) forget(h *handle) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.handles[h.num] == h { // those of a list have no number of their own
 		delete(c.handles, h.num)
 		c.opened -= h.weight()
 	}
-	c.mu.Unlock()
 }
 
 // readyToDelete decides about MQCO_DELETE of a permanent dynamic queue: nothing uncommitted, and nothing at all

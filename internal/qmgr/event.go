@@ -81,6 +81,7 @@ func (m *Manager) raise(queue string, e mqi.CFMsg) { m.putPCF(queue, mqi.MQFMT_E
 // putPCF puts PCF messages of the queue manager's own, all or none. A queue that cannot take them loses them.
 func (m *Manager) putPCF(queue, format string, msgs ...mqi.CFMsg) {
 	u := &uow{quiet: true}
+	defer m.leftover(u)
 	rc := mqi.RC(0)
 	for i := range msgs {
 		var head *msgHead
@@ -97,7 +98,7 @@ func (m *Manager) putPCF(queue, format string, msgs ...mqi.CFMsg) {
 		}
 	}
 	if rc != 0 {
-		m.giveBack(u)
+		m.withdraw(u)
 		m.opt.Log.Debug().Str("qmgr", m.opt.Name).Str("queue", queue).Int32("rc", int32(rc)).Msg("event message dropped")
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/auth"
@@ -22,8 +23,10 @@ type Pending struct {
 	unit   *unit
 	cmd    *exec // the command; nil for the queue manager's own changes
 
-	once  sync.Once
-	reply *attr.Reply
+	once     sync.Once
+	reply    *attr.Reply
+	released atomic.Bool
+	over     bool // finished, or handed to the store: nothing is left to do for who began it
 }
 
 // unit is one change on its way: what goes to the store, and what happens in memory on either outcome.
@@ -60,7 +63,8 @@ func (m *Manager) Execute(ctx context.Context, c *attr.Command, id auth.Identity
 // Submit checks a command and hands its change to the store. Commands that change nothing are complete when it
 // returns. A command that meets an object whose change is under way completes that one first.
 func (m *Manager) Submit(ctx context.Context, c *attr.Command, id auth.Identity) *Pending {
-	p := &Pending{m: m, ready: make(chan struct{})}
+	p := newPending(m)
+	defer p.end()
 	x := &exec{m: m, ctx: ctx, c: c, id: id, p: p}
 	p.cmd = x
 	if r := x.run(); r != nil {
@@ -97,13 +101,37 @@ func (x *exec) run() *attr.Reply {
 	return x.notBuilt()
 }
 
+// newPending begins a change. Whoever latches objects for it defers end.
+func newPending(m *Manager) *Pending { return &Pending{m: m, ready: make(chan struct{})} }
+
+// newUnit is what p is to do when it is submitted.
+func (p *Pending) newUnit(ok *attr.Reply) *unit {
+	p.unit = &unit{ok: ok}
+	return p.unit
+}
+
+// end is for what ends without finish or submit, by a panic: the objects are not to be latched for ever.
+func (p *Pending) end() {
+	switch {
+	case p.over:
+	case p.ticket != nil:
+		p.m.settleLater(p)
+	default:
+		if p.unit != nil {
+			p.unit.cancel()
+		}
+		p.finish(failed(mqi.MQRC_UNEXPECTED_ERROR, msgUnexpected, "internal error"))
+	}
+}
+
 // finish ends a command that has nothing for the store.
 func (p *Pending) finish(r *attr.Reply) {
+	p.over = true
 	p.once.Do(func() {
 		p.reply = r
+		defer p.m.commandDone(p)
+		defer close(p.ready)
 		p.m.release(p)
-		close(p.ready)
-		p.m.commandDone(p)
 	})
 }
 
@@ -112,9 +140,11 @@ func (x *exec) submit(u *unit) *attr.Reply {
 	p := x.p
 	p.unit = u
 	u.id, u.origin = x.id, x.origin()
-	p.ticket = x.m.opt.Store.Submit(&u.tx)
+	t := x.m.opt.Store.Submit(&u.tx)
+	p.ticket = t
 	close(p.ready)
 	x.m.settleLater(p)
+	p.over = true
 	return nil
 }
 
@@ -130,9 +160,19 @@ func (p *Pending) settle(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	if p.ticket == nil {
-		return nil
+	if p.ticket != nil {
+		if err := p.completed(ctx); err != nil {
+			return err
+		}
 	}
+	if !p.released.Load() { // a panic has kept what ended it from that
+		p.m.release(p)
+	}
+	return nil
+}
+
+// completed puts the store's answer in force; an error is that of ctx.
+func (p *Pending) completed(ctx context.Context) error {
 	err := p.ticket.Wait(ctx)
 	if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return err
@@ -144,23 +184,32 @@ func (p *Pending) settle(ctx context.Context) error {
 // complete puts the outcome of the unit in force. Once.
 func (p *Pending) complete(err error) {
 	u := p.unit
+	defer p.m.commandDone(p)
+	defer p.m.changed(u, err)
+	defer p.m.release(p)
+	p.unit = nil
 	p.m.noteStore(err)
 	if err == nil {
-		for _, f := range u.swap {
-			f()
-		}
 		p.reply = u.ok
+		allOf(u.swap)
 	} else {
-		for i := len(u.undo) - 1; i >= 0; i-- {
-			u.undo[i]()
-		}
 		p.reply = p.m.storeFailed(err)
+		u.cancel()
 		p.m.opt.Log.Error().Err(err).Msg("a change of objects was refused by the store")
 	}
-	p.unit = nil
-	p.m.release(p)
-	p.m.changed(u, err)
-	p.m.commandDone(p)
+}
+
+// allOf calls functions one after the other, those behind one that panics too.
+func allOf(list []func()) {
+	i := 0
+	defer func() {
+		if i < len(list) {
+			allOf(list[i+1:])
+		}
+	}()
+	for ; i < len(list); i++ {
+		list[i]()
+	}
 }
 
 // Wait returns the reply when the command's change is durable and in force. It may be called more than once. When

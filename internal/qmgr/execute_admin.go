@@ -144,7 +144,7 @@ func (x *exec) alterQmgr() *attr.Reply {
 		return r
 	}
 	d.stampAltered(m.opt.Clock.Now())
-	u := &unit{ok: x.success(m.opt.Name)}
+	u := x.p.newUnit(x.success(m.opt.Name))
 	m.putObject(u, o, d)
 	u.onSwap(func() { m.qmgrChanged(old, d) })
 	return x.submit(u)

@@ -4,6 +4,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
+	"slices"
 )
 
 // define runs DEFINE of every kind.
@@ -48,7 +49,7 @@ func (x *exec) define() *attr.Reply {
 		d.set("DEFTYPE", defTypeOf(old, d))
 		d.stampAltered(now)
 	}
-	u := &unit{ok: x.success(c.Name)}
+	u := x.p.newUnit(x.success(c.Name))
 	if r := x.store(u, o, old, d); r != nil {
 		u.cancel()
 		return r
@@ -64,11 +65,12 @@ func defTypeOf(old, d *Def) string {
 	return d.Get("DEFTYPE")
 }
 
-// cancel undoes what was reserved for a unit that is not submitted after all.
+// cancel undoes what was reserved for a unit that does not come to be. Once.
 func (u *unit) cancel() {
-	for i := len(u.undo) - 1; i >= 0; i-- {
-		u.undo[i]()
-	}
+	list := u.undo
+	u.undo = nil
+	slices.Reverse(list)
+	allOf(list)
 }
 
 // store adds what a new or changed definition needs to the unit, by kind.
@@ -104,15 +106,19 @@ func (m *Manager) putObject(u *unit, o *Object, d *Def) {
 	u.onSwap(func() { m.swapDef(o, d, id, fresh) })
 }
 
-// swapDef puts a definition in force.
-func (m *Manager) swapDef(o *Object, d *Def, id store.QID, fresh bool) {
+func (m *Manager) register(o *Object, d *Def, id store.QID, fresh bool) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	o.def.Store(d)
 	if fresh {
 		o.Queue = newQueue(m, o, id)
 		m.byQID[id] = o
 	}
-	m.mu.Unlock()
+}
+
+// swapDef puts a definition in force.
+func (m *Manager) swapDef(o *Object, d *Def, id store.QID, fresh bool) {
+	m.register(o, d, id, fresh)
 	m.recordsChanged(o.Class)
 	if o.Queue != nil && !fresh {
 		o.Queue.defChanged(d)
@@ -243,7 +249,7 @@ func (x *exec) alter() *attr.Reply {
 		return r
 	}
 	d.stampAltered(x.m.opt.Clock.Now())
-	u := &unit{ok: x.success(o.Name)}
+	u := x.p.newUnit(x.success(o.Name))
 	if r := x.store(u, o, old, d); r != nil {
 		u.cancel()
 		return r
@@ -320,7 +326,7 @@ func (x *exec) delete() *attr.Reply {
 	if r := x.stillThere(o); r != nil {
 		return r
 	}
-	u := &unit{ok: x.success(o.Name)}
+	u := x.p.newUnit(x.success(o.Name))
 	if r := x.checkDelete(u, o); r != nil {
 		u.cancel()
 		return r
@@ -407,14 +413,18 @@ func (m *Manager) dropObject(u *unit, o *Object) {
 	u.onSwap(func() { m.forget(o, d) })
 }
 
-// forget takes an object out of the registry and out of whatever follows it.
-func (m *Manager) forget(o *Object, d *Def) {
+func (m *Manager) unregister(o *Object) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.removeLocked(o)
 	if o.Queue != nil {
 		delete(m.byQID, o.qid())
 	}
-	m.mu.Unlock()
+}
+
+// forget takes an object out of the registry and out of whatever follows it.
+func (m *Manager) forget(o *Object, d *Def) {
+	m.unregister(o)
 	m.recordsChanged(o.Class)
 	switch o.Class {
 	case ClassQueue:

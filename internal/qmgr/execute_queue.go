@@ -73,7 +73,8 @@ func (x *exec) clearQueue() *attr.Reply {
 
 // createDynamic makes a queue from a model. A temporary one lives in memory only: with the manager it is gone.
 func (m *Manager) createDynamic(ctx context.Context, model *Def, name, deftype string, id auth.Identity) (*Object, error) {
-	p := &Pending{m: m, ready: make(chan struct{})}
+	p := newPending(m)
+	defer p.end()
 	keys := []key{{ClassQueue, name}}
 	owned := deftype == "PERMDYN" && !id.Admin && id.User != ""
 	if owned {
@@ -98,7 +99,7 @@ func (m *Manager) createDynamic(ctx context.Context, model *Def, name, deftype s
 		p.finish(done(""))
 		return o, nil
 	}
-	u := &unit{ok: done("")}
+	u := p.newUnit(done(""))
 	m.putObject(u, o, d)
 	x := &exec{m: m, ctx: ctx, p: p, id: id}
 	if owned { // the queue outlives the queue manager's run, and so do its maker's rights
@@ -135,7 +136,8 @@ func (m *Manager) dynamicDef(model *Def, name, deftype string) (*Def, error) {
 
 // deleteQueueObject removes a queue that nobody has open: its messages, its record, its place in the registry.
 func (m *Manager) deleteQueueObject(ctx context.Context, o *Object) error {
-	p := &Pending{m: m, ready: make(chan struct{})}
+	p := newPending(m)
+	defer p.end()
 	keys := []key{{ClassQueue, o.Name}}
 	if d := o.Def(); d != nil && d.Get("DEFTYPE") != "TEMPDYN" {
 		keys = append(keys, m.keysOf(ClassAuthrec, "QUEUE"+keySep+o.Name+keySep)...)
@@ -149,7 +151,7 @@ func (m *Manager) deleteQueueObject(ctx context.Context, o *Object) error {
 		return mqi.E("MQCLOSE", o.Name, mqi.MQRC_UNKNOWN_OBJECT_NAME)
 	}
 	o.deleting.Store(true)
-	u := &unit{ok: done("")}
+	u := p.newUnit(done(""))
 	if o.Def().Get("DEFTYPE") == "TEMPDYN" {
 		// Nothing of it is on disk; a unit with the removal of a table entry would cost a sync.
 		m.forget(o, o.Def())

@@ -32,10 +32,10 @@ func (m *Manager) expireTick() {
 	m.warnLongUnits()
 	x.busy.Done()
 	x.mu.Lock()
+	defer x.mu.Unlock()
 	if !x.off {
 		x.timer.Reset(expiryScan)
 	}
-	x.mu.Unlock()
 }
 
 func (m *Manager) stopExpirer() {
@@ -123,6 +123,7 @@ func (m *Manager) discard(q *Queue, dead []deadMsg) error {
 		return nil
 	}
 	u := &uow{}
+	defer m.leftover(u)
 	var reports []*report
 	q.under(func() {
 		for _, d := range dead {

@@ -79,6 +79,7 @@ func (c *Conn) deliverGathered() error {
 	g, m := &c.gather, c.m
 	n, name := len(g.list), g.list[0].topic
 	u := &uow{by: c.collector()}
+	defer m.leftover(u)
 	for _, s := range g.subs {
 		past := false // a copy lies on the queue: the others have to queue behind it
 		handed := 0

@@ -461,14 +461,14 @@ func (g *getting) unmarkTimer(w *waiter) clock.Timer {
 	if !g.match.unmarked || !g.h.cooperates() {
 		return nil
 	}
-	g.q.mu.Lock()
-	first := int64(0)
-	for _, m := range g.q.coop {
-		if m.until != 0 && (first == 0 || m.until < first) {
-			first = m.until
+	var first int64
+	g.q.under(func() {
+		for _, m := range g.q.coop {
+			if m.until != 0 && (first == 0 || m.until < first) {
+				first = m.until
+			}
 		}
-	}
-	g.q.mu.Unlock()
+	})
 	if first == 0 {
 		return nil
 	}

@@ -22,6 +22,18 @@ type readMsg struct {
 
 // fetch reads the chosen message and takes it. again means that it turned out not to be the one.
 func (g *getting) fetch(f *found) (data []byte, n int, again bool, err error) {
+	over := false
+	defer func() {
+		if !over { // a panic: what was claimed and not taken is somebody else's
+			g.giveUp(f)
+		}
+	}()
+	data, n, again, err = g.fetched(f)
+	over = true
+	return data, n, again, err
+}
+
+func (g *getting) fetched(f *found) (data []byte, n int, again bool, err error) {
 	msg, err := g.read(f)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && !f.claimed && !g.still(f): // gone in the meantime
@@ -191,9 +203,7 @@ func (g *getting) moveNow(f *found) bool {
 func (g *getting) leave(f *found) {
 	g.giveUp(f)
 	if g.browse && g.gmo.Options&mqi.MQGMO_BROWSE_FIRST != 0 {
-		g.q.mu.Lock()
-		g.q.setCursor(g.h, cursor{})
-		g.q.mu.Unlock()
+		g.q.under(func() { g.q.setCursor(g.h, cursor{}) })
 	}
 }
 
@@ -234,9 +244,12 @@ func (g *getting) take(f *found, msg *readMsg) error {
 		g.giveUp(f) // persistent segments need a unit of work of their own
 		return mqi.E("MQGET", g.h.name, mqi.MQRC_UOW_NOT_AVAILABLE)
 	}
+	if !inWork {
+		defer g.c.m.leftover(u)
+	}
 	now := g.c.m.opt.Clock.Now()
-	fx := g.leaves(now, head, parts...)
-	g.c.m.afterGet(g.q, &fx)
+	var room [1]getRef
+	refs := room[:0]
 	for i, x := range parts {
 		h := head
 		if i > 0 {
@@ -245,9 +258,14 @@ func (g *getting) take(f *found, msg *readMsg) error {
 				h = head // read a moment ago: it can be read
 			}
 		}
-		u.get(getRef{q: g.q, slot: x.slot, seq: x.e.seq, pers: x.e.flags&fPersistent != 0, head: msg.recs[i].Head,
+		refs = append(refs, getRef{q: g.q, slot: x.slot, seq: x.e.seq, pers: x.e.flags&fPersistent != 0, head: msg.recs[i].Head,
 			back: h.md.BackoutCount})
 	}
+	fx := g.leaves(now, head, parts...)
+	for _, ref := range refs {
+		u.get(ref)
+	}
+	g.c.m.afterGet(g.q, &fx)
 	for _, r := range reports {
 		g.c.m.sendReport(u, r)
 	}
@@ -270,6 +288,7 @@ func (g *getting) leaves(now time.Time, head *msgHead, parts ...*found) outcome 
 	for _, x := range parts {
 		g.q.take(x.slot, g.c.num)
 	}
+	parts[0].claimed = false
 	g.q.stats.get(now, head.putNanos)
 	return g.q.departed(now)
 }
@@ -279,21 +298,30 @@ func (g *getting) takeNow(f *found, head *msgHead) error {
 	q, m := g.q, g.c.m
 	now := m.opt.Clock.Now()
 	fx := g.leaves(now, head, f)
+	over := false
+	defer func() {
+		if !over { // a panic
+			m.giveBackOne(q, f)
+		}
+	}()
 	m.afterGet(q, &fx)
 	var tx store.Tx
 	tx.Remove(q.qid, f.e.seq, false)
 	err := m.opt.Store.Submit(&tx).Wait(context.Background()) // it is over: nothing of it meets the disk
+	over = true
 	m.noteStore(err)
 	if err != nil {
-		u := &uow{}
-		u.get(getRef{q: q, slot: f.slot, seq: f.e.seq})
-		m.giveBack(u)
+		m.giveBackOne(q, f)
 		return storeReason("MQGET", g.h.name, err)
 	}
-	q.mu.Lock()
-	q.remove(f.slot)
-	q.mu.Unlock()
+	q.under(func() { q.remove(f.slot) })
 	return nil
+}
+
+func (m *Manager) giveBackOne(q *Queue, f *found) {
+	u := &uow{}
+	u.get(getRef{q: q, slot: f.slot, seq: f.e.seq})
+	m.giveBack(u)
 }
 
 // moveOn moves the handle's place in logical order behind the message. It returns a warning when the message was not got in

@@ -22,17 +22,22 @@ const (
 func (m *Manager) warnLongUnits() {
 	now := m.opt.Clock.Now()
 	for _, c := range m.connections() {
-		c.mu.Lock()
-		u := c.work
-		tell := u != nil && now.Sub(u.born) >= longUnit && (u.told.IsZero() || now.Sub(u.told) >= longUnitAgain)
-		if tell {
-			u.told = now
-		}
-		c.mu.Unlock()
-		if tell {
+		if u := c.longWork(now); u != nil {
 			m.opt.Log.Warn().Str(obs.FieldAMQ, msgLongUnit).Str("qmgr", m.opt.Name).Str("appl", c.opt.ApplName).
 				Str("conn", strings.ToUpper(hex.EncodeToString(c.id[16:]))).Str("user", c.who.User).Time("since", u.born).
 				Msg("unit of work has not ended for long: the application should commit, or STOP CONN backs it out")
 		}
 	}
+}
+
+// longWork is the unit of work if it is to be told of now.
+func (c *Conn) longWork(now time.Time) *uow {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	u := c.work
+	if u == nil || now.Sub(u.born) < longUnit || !u.told.IsZero() && now.Sub(u.told) < longUnitAgain {
+		return nil
+	}
+	u.told = now
+	return u
 }

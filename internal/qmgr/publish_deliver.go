@@ -46,6 +46,7 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 		}
 	}
 	u := &uow{}
+	defer m.leftover(u)
 	if p.opts&mqi.MQPMO_RETAIN != 0 {
 		if rc := m.mayRetain(h.topic.pub); rc != 0 {
 			return 0, mqi.E(op, h.name, rc)
@@ -82,6 +83,7 @@ func (c *Conn) sendPublication(op string, h *handle, p *publication) (matched in
 
 // join makes another unit's work part of this one.
 func (u *uow) join(o *uow) {
+	o.ended = true
 	u.tx.Join(&o.tx)
 	u.n += o.n // trigger messages, and reports of arrival
 	u.puts = append(u.puts, o.puts...)

@@ -364,6 +364,9 @@ func (c *Conn) deliver(op string, h *handle, pieces []piece, pmo *mqi.PMO) error
 	} else if len(pieces) > 1 && pieces[0].head.md.Persistence == mqi.MQPER_PERSISTENT && c.work != nil {
 		return mqi.E(op, h.name, mqi.MQRC_UOW_NOT_AVAILABLE)
 	}
+	if u != c.work {
+		defer c.m.leftover(u)
+	}
 	for i := range pieces {
 		if rc := c.deliverPiece(u, h, &pieces[i]); rc != 0 {
 			if u != c.work { // this put's alone

@@ -270,17 +270,24 @@ func (q *Queue) under(fn func()) {
 	fn()
 }
 
+// seqAt is the number of the message at a place.
+func (q *Queue) seqAt(slot uint32) store.Seq {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.slab.at(slot).seq
+}
+
 // dropLate takes out of the store what unclaim found on a deleted queue.
 func (q *Queue) dropLate() {
-	q.mu.Lock()
-	if q.late.Len() == 0 {
-		q.mu.Unlock()
-		return
+	var tx store.Tx
+	q.under(func() {
+		if q.late.Len() > 0 {
+			tx, q.late = q.late, store.Tx{}
+		}
+	})
+	if tx.Len() > 0 {
+		q.m.removeLate(&tx)
 	}
-	tx := q.late
-	q.late = store.Tx{}
-	q.mu.Unlock()
-	q.m.removeLate(&tx)
 }
 
 // take turns a claim into "got in a unit of work".

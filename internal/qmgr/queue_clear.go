@@ -10,23 +10,30 @@ import (
 // (2055).
 func (q *Queue) clear(ctx context.Context) error {
 	for {
-		u := &uow{}
-		var rc mqi.RC
-		q.under(func() { rc = q.clearSome(u) })
-		if rc != 0 {
-			return mqi.E("CLEAR QLOCAL", q.obj.Name, rc)
-		}
-		if len(u.gets) == 0 {
-			return nil
-		}
-		if err := q.m.commit(u); err != nil {
-			return storeReason("CLEAR QLOCAL", q.obj.Name, err)
-		}
-		q.m.count(nil, q, &deed{kind: didPurge, n: len(u.gets)})
-		if len(u.gets) < clearBatch {
-			return nil
+		n, err := q.clearBatch()
+		if err != nil || n < clearBatch {
+			return err
 		}
 	}
+}
+
+// clearBatch removes some messages, and says how many.
+func (q *Queue) clearBatch() (int, error) {
+	u := &uow{}
+	defer q.m.leftover(u)
+	var rc mqi.RC
+	q.under(func() { rc = q.clearSome(u) })
+	if rc != 0 {
+		return 0, mqi.E("CLEAR QLOCAL", q.obj.Name, rc)
+	}
+	if len(u.gets) == 0 {
+		return 0, nil
+	}
+	if err := q.m.commit(u); err != nil {
+		return 0, storeReason("CLEAR QLOCAL", q.obj.Name, err)
+	}
+	q.m.count(nil, q, &deed{kind: didPurge, n: len(u.gets)})
+	return len(u.gets), nil
 }
 
 // clearSome takes messages for u, or says why not. Under mu.

@@ -58,15 +58,21 @@ func (m *Manager) list(pattern string, classes ...Class) []*Object {
 			continue
 		}
 		from := len(out)
-		m.mu.RLock()
-		for n, o := range m.objects[c] {
-			if strings.HasPrefix(n, prefix) && o.Def() != nil {
-				out = append(out, o)
-			}
-		}
-		m.mu.RUnlock()
+		out = m.appendWith(out, c, prefix)
 		part := out[from:]
 		sort.Slice(part, func(i, j int) bool { return part[i].Name < part[j].Name })
+	}
+	return out
+}
+
+// appendWith appends the objects of a class whose names begin with a prefix, in no order.
+func (m *Manager) appendWith(out []*Object, c Class, prefix string) []*Object {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for n, o := range m.objects[c] {
+		if strings.HasPrefix(n, prefix) && o.Def() != nil {
+			out = append(out, o)
+		}
 	}
 	return out
 }
@@ -170,10 +176,10 @@ func (m *Manager) latchNow(p *Pending, keys []key) ([]*Object, *Pending) {
 			o = &Object{Class: k.class, Name: k.name}
 			m.insertLocked(o)
 		}
+		p.objs = append(p.objs, o) // first: release is to find it
 		o.setPending(p)
 		objs[i] = o
 	}
-	p.objs = append(p.objs, objs...)
 	return objs, nil
 }
 
@@ -187,6 +193,7 @@ func (m *Manager) release(p *Pending) {
 		}
 		o.unlatch(p)
 	}
+	p.released.Store(true)
 }
 
 // tableOf says where a class is stored.

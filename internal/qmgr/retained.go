@@ -234,9 +234,16 @@ const doneChunk = 256
 // done puts the changes of a durable unit in force. One that a later change has overtaken is over already. The lock is
 // given up after every doneChunk changes: those that are left are in flight, so a new subscription waits for them.
 func (r *retainStore) done(ops []*retainedOp) {
+	over := false
+	defer func() {
+		if !over { // a panic: nobody is to wait for them
+			r.failed(ops)
+		}
+	}()
 	for list := range slices.Chunk(ops, doneChunk) {
 		r.doneSome(list)
 	}
+	over = true
 }
 
 func (r *retainStore) doneSome(ops []*retainedOp) {
@@ -316,6 +323,13 @@ func (m *Manager) runTopics() {
 	})
 }
 
+// under runs fn with the lock held, which a panic does not leave behind.
+func (r *retainStore) under(fn func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fn()
+}
+
 // expired forgets publications whose time is over and that the tree has dropped. A topic that has got another one
 // meanwhile keeps that.
 func (r *retainStore) expired(st store.Store, gone []pubsub.RetainedAt) error {
@@ -325,16 +339,17 @@ func (r *retainStore) expired(st store.Store, gone []pubsub.RetainedAt) error {
 		room += maxKeyRoom(gone[i].Topic)
 	}
 	st.Admit(&tx, room)
-	r.mu.Lock()
-	for i := range gone {
-		g := &gone[i]
-		r.mem.remove(g.Ref)
-		if _, again := r.tree.RetainedRefOf(g.Topic); inStore(g.Ref) && !again && len(r.flight[g.Topic]) == 0 {
-			tx.Unset(retainedTable, retainedKey(g.Topic))
+	var t store.Ticket
+	r.under(func() {
+		for i := range gone {
+			g := &gone[i]
+			r.mem.remove(g.Ref)
+			if _, again := r.tree.RetainedRefOf(g.Topic); inStore(g.Ref) && !again && len(r.flight[g.Topic]) == 0 {
+				tx.Unset(retainedTable, retainedKey(g.Topic))
+			}
 		}
-	}
-	t := st.Submit(&tx) // before anybody else submits for these topics
-	r.mu.Unlock()
+		t = st.Submit(&tx) // before anybody else submits for these topics
+	})
 	return t.Wait(context.Background())
 }
 

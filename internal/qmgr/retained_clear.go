@@ -55,53 +55,61 @@ func (m *Manager) clearByRecord(f *pubsub.Filter, one string) error {
 	c := &cleared{filter: f}
 	var tx store.Tx
 	m.opt.Store.Admit(&tx, len(f.String())+maxKeyRoom(one)+64)
-	r.mu.Lock()
-	r.last++
-	c.upTo = r.last
-	k, v := c.entry()
-	tx.Set(retainedTable, k, v)
-	tx.Unset(retainedTable, retainedKey(one))
-	r.clearing = append(r.clearing, c)
-	t := m.opt.Store.Submit(&tx) // behind all changes with lower numbers
-	r.mu.Unlock()
+	well := false // also when something panics: nobody waits for the clear then
+	defer func() { r.cleared(c, well) }()
+	var t store.Ticket
+	r.under(func() {
+		r.last++
+		c.upTo = r.last
+		k, v := c.entry()
+		tx.Set(retainedTable, k, v)
+		tx.Unset(retainedTable, retainedKey(one))
+		r.clearing = append(r.clearing, c)
+		t = m.opt.Store.Submit(&tx) // behind all changes with lower numbers
+	})
 	err := t.Wait(context.Background())
 	m.noteStore(err)
 	if err == nil {
 		r.forget(c)
-	}
-	r.mu.Lock()
-	r.clearing = slices.DeleteFunc(r.clearing, func(x *cleared) bool { return x == c })
-	if err == nil {
-		r.swept = append(r.swept, c)
-	}
-	r.inForce.Broadcast()
-	r.mu.Unlock()
-	if err == nil {
-		r.sweepSoon()
+		well = true
 	}
 	return err
+}
+
+// cleared ends what clearByRecord began.
+func (r *retainStore) cleared(c *cleared, well bool) {
+	r.under(func() {
+		r.clearing = slices.DeleteFunc(r.clearing, func(x *cleared) bool { return x == c })
+		if well {
+			r.swept = append(r.swept, c)
+		}
+		r.inForce.Broadcast()
+	})
+	if well {
+		r.sweepSoon()
+	}
 }
 
 // forget takes what a durable clear has cleared out of the tree and the memory. Until it is through, the clear is in r.clearing, so a
 // new subscription waits.
 func (r *retainStore) forget(c *cleared) {
-	r.mu.Lock()
-	for topic, list := range r.flight { // submitted before the clear, and so durable: what is in force is the clear
-		if uint64(list[0].ref)>>1 < c.upTo && c.filter.Match(topic) {
-			r.setFlight(topic, slices.DeleteFunc(list, func(op *retainedOp) bool { return uint64(op.ref)>>1 < c.upTo }))
+	r.under(func() {
+		for topic, list := range r.flight { // submitted before the clear, and so durable: what is in force is the clear
+			if uint64(list[0].ref)>>1 < c.upTo && c.filter.Match(topic) {
+				r.setFlight(topic, slices.DeleteFunc(list, func(op *retainedOp) bool { return uint64(op.ref)>>1 < c.upTo }))
+			}
 		}
-	}
-	r.inForce.Broadcast()
-	r.mu.Unlock()
+		r.inForce.Broadcast()
+	})
 	upTo := pubsub.RetainedRef(c.upTo << 1)
 	for p := (pubsub.Page{}); !p.Done(); {
-		r.mu.Lock()
-		var gone []pubsub.RetainedRef
-		gone, p = r.tree.ClearMatching(c.filter, upTo, p)
-		for _, ref := range gone {
-			r.mem.remove(ref)
-		}
-		r.mu.Unlock()
+		r.under(func() {
+			var gone []pubsub.RetainedRef
+			gone, p = r.tree.ClearMatching(c.filter, upTo, p)
+			for _, ref := range gone {
+				r.mem.remove(ref)
+			}
+		})
 	}
 }
 

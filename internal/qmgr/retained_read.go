@@ -101,11 +101,15 @@ func (r *retainedRead) read(m *Manager) {
 	})
 }
 
+func (r *retainStore) inMem(ref pubsub.RetainedRef) (head, body []byte, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mem.get(ref)
+}
+
 // readMem reads a nonpersistent one.
 func (m *Manager) readMem(ref pubsub.RetainedRef, msg *retainedMsg) error {
-	m.retain.mu.Lock()
-	head, body, ok := m.retain.mem.get(ref)
-	m.retain.mu.Unlock()
+	head, body, ok := m.retain.inMem(ref)
 	if !ok {
 		return nil
 	}

@@ -73,18 +73,21 @@ func (r *retainStore) sweepOnce(ctx context.Context, st store.Store) (over bool,
 	r.settled(last)
 	var tx store.Tx
 	st.Admit(&tx, 16*len(clears))
-	r.mu.Lock()
-	if r.failures != failures {
-		r.mu.Unlock()
+	var t store.Ticket
+	r.under(func() {
+		if r.failures != failures {
+			return
+		}
+		for _, c := range clears {
+			tx.Unset(retainedTable, c.key())
+		}
+		r.swept = slices.DeleteFunc(r.swept, func(c *cleared) bool { return slices.Contains(clears, c) })
+		over = len(r.swept) == 0
+		t = st.Submit(&tx)
+	})
+	if t == nil {
 		return false, nil
 	}
-	for _, c := range clears {
-		tx.Unset(retainedTable, c.key())
-	}
-	r.swept = slices.DeleteFunc(r.swept, func(c *cleared) bool { return slices.Contains(clears, c) })
-	over = len(r.swept) == 0
-	t := st.Submit(&tx)
-	r.mu.Unlock()
 	return over, t.Wait(context.Background())
 }
 
@@ -109,16 +112,17 @@ func (s *sweeping) flush(ctx context.Context) error {
 		room += maxKeyRoom(topic)
 	}
 	s.st.Admit(&tx, room)
-	r.mu.Lock()
-	for _, topic := range s.topics {
-		if cur, ok := r.tree.RetainedRefOf(topic); ok && inStore(cur) || len(r.flight[topic]) > 0 {
-			s.left = true // published again since it was read; the next pass sees what has come of that
-			continue
+	var t store.Ticket
+	r.under(func() {
+		for _, topic := range s.topics {
+			if cur, ok := r.tree.RetainedRefOf(topic); ok && inStore(cur) || len(r.flight[topic]) > 0 {
+				s.left = true // published again since it was read; the next pass sees what has come of that
+				continue
+			}
+			tx.Unset(retainedTable, retainedKey(topic))
 		}
-		tx.Unset(retainedTable, retainedKey(topic))
-	}
-	t := s.st.Submit(&tx) // before anybody else submits for these topics
-	r.mu.Unlock()
+		t = s.st.Submit(&tx) // before anybody else submits for these topics
+	})
 	s.topics = s.topics[:0]
 	return t.Wait(context.Background())
 }

@@ -198,10 +198,14 @@ func (m *Manager) connections() []*Conn {
 // eachHandle calls fn for every open handle.
 func (m *Manager) eachHandle(fn func(h *handle)) {
 	for _, c := range m.connections() {
-		c.mu.Lock()
-		for _, h := range c.handles {
-			h.handlesOf(fn)
-		}
-		c.mu.Unlock()
+		c.eachHandle(fn)
+	}
+}
+
+func (c *Conn) eachHandle(fn func(h *handle)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, h := range c.handles {
+		h.handlesOf(fn)
 	}
 }

@@ -60,11 +60,12 @@ func (m *Manager) runService(o *Object) error {
 		run.set(runIdle, 0, "", time.Time{})
 		return err
 	}
+	now := m.opt.Clock.Now()
 	run.mu.Lock()
+	defer run.mu.Unlock()
 	if run.state == runStarting { // it may have ended at once
-		run.state, run.pid, run.started = runRunning, pid, m.opt.Clock.Now()
+		run.state, run.pid, run.started = runRunning, pid, now
 	}
-	run.mu.Unlock()
 	return nil
 }
 

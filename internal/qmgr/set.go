@@ -114,7 +114,8 @@ func canonicalInt(a *attr.Attr, n int32) (string, bool) {
 
 // changeQueue stores a queue's definition with some values changed and puts it in force.
 func (m *Manager) changeQueue(ctx context.Context, id auth.Identity, name string, values []setting) error {
-	p := &Pending{m: m, ready: make(chan struct{})}
+	p := newPending(m)
+	defer p.end()
 	objs, err := m.latch(ctx, p, key{ClassQueue, name})
 	if err != nil {
 		return mqi.Wrap("MQSET", name, mqi.MQRC_CONNECTION_BROKEN, err)
@@ -135,7 +136,7 @@ func (m *Manager) changeQueue(ctx context.Context, id auth.Identity, name string
 		m.queueChanged(o.Queue, old, d)
 		return nil
 	}
-	u := &unit{ok: done("")}
+	u := p.newUnit(done(""))
 	m.putObject(u, o, d)
 	x := &exec{m: m, ctx: ctx, p: p, id: id}
 	x.submit(u)

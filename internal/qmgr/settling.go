@@ -74,8 +74,8 @@ func (s *settling) await(c *Conn) {
 	s.wg.Wait()
 	s.f, s.t = nil, nil
 	c.verb.Lock()
+	defer c.verb.Unlock()
 	c.settledOne()
-	c.verb.Unlock()
 }
 
 // settledOne ends what settle began. In a verb.

@@ -51,10 +51,10 @@ func (m *Manager) statsTick() {
 	m.writeStats()
 	st.busy.Done()
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	if !st.off {
 		st.timer.Reset(m.statInterval())
 	}
-	st.mu.Unlock()
 }
 
 // stopStats ends the interval; what was counted goes out.

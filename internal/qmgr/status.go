@@ -181,15 +181,23 @@ func (m *Manager) connRows() []map[string]string {
 		row["UOWSTATE"], row["UOWSTDA"], row["UOWSTTI"] = "NONE", "", ""
 		row["UOWLOG"], row["UOWLOGDA"], row["UOWLOGTI"] = "", "", ""
 		row["EXTURID"] = row["URID"]
-		c.mu.Lock()
-		if u := c.work; u != nil {
+		if born, ok := c.workSince(); ok {
 			row["UOWSTATE"] = "ACTIVE"
-			row["UOWSTDA"], row["UOWSTTI"] = mqDate(u.born), mqTime(u.born)
+			row["UOWSTDA"], row["UOWSTTI"] = mqDate(born), mqTime(born)
 		}
-		c.mu.Unlock()
 		out = append(out, branches.onConn(c, row)...)
 	}
 	return append(out, branches.rest()...)
+}
+
+// workSince is when the unit of work began, if there is one.
+func (c *Conn) workSince() (born time.Time, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.work == nil {
+		return born, false
+	}
+	return c.work.born, true
 }
 
 // connNames fills CONN, EXTCONN and TYPE.

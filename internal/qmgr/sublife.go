@@ -219,7 +219,8 @@ func (v *overQueues) last(q *Queue) bool {
 // removeSub ends a subscription, with its managed queue once nobody has it open. may decides under the latch, when nobody
 // can open the subscription; it is told whether the subscription is there still.
 func (m *Manager) removeSub(ctx context.Context, o *Object, may func(there bool) (bool, error)) error {
-	p := &Pending{m: m, ready: make(chan struct{})}
+	p := newPending(m)
+	defer p.end()
 	objs, err := m.latch(ctx, p, key{o.Class, o.Name})
 	if err != nil {
 		return mqi.Wrap("MQCLOSE", o.Name, mqi.MQRC_CONNECTION_BROKEN, err)
@@ -234,7 +235,7 @@ func (m *Manager) removeSub(ctx context.Context, o *Object, may func(there bool)
 		m.forget(o, d)
 		p.finish(nil)
 	} else {
-		u := &unit{ok: done("")}
+		u := p.newUnit(done(""))
 		m.dropObject(u, o)
 		x := &exec{m: m, ctx: ctx, p: p}
 		x.submit(u)

@@ -59,17 +59,23 @@ func (e *subEnds) Pop() any {
 
 // set notes when a subscription ends; the zero time: never.
 func (e *subEnds) set(o *Object, at time.Time) {
+	if e.note(o, at) {
+		e.kick()
+	}
+}
+
+// note reports whether the loop has to wake earlier. When an end is taken back it may wake for nothing.
+func (e *subEnds) note(o *Object, at time.Time) bool {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	s := e.of[o]
 	switch {
 	case at.IsZero() && s == nil:
-		e.mu.Unlock()
-		return
+		return false
 	case at.IsZero():
 		heap.Remove(e, s.i)
 		delete(e.of, o)
-		e.mu.Unlock()
-		return // the loop may wake for nothing
+		return false
 	case s == nil:
 		s = &subEnding{o: o, at: at.UnixNano()}
 		e.of[o] = s
@@ -78,11 +84,7 @@ func (e *subEnds) set(o *Object, at time.Time) {
 		s.at = at.UnixNano()
 		heap.Fix(e, s.i)
 	}
-	first := s.i == 0
-	e.mu.Unlock()
-	if first {
-		e.kick()
-	}
+	return s.i == 0
 }
 
 // kick lets the loop look again.

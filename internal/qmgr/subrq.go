@@ -45,6 +45,7 @@ func (c *Conn) SubRequest(ctx context.Context, hsub Handle, action int32, sro *m
 		return fail(rc)
 	}
 	u := &uow{}
+	defer c.m.leftover(u)
 	n, rc := c.m.sendRetained(u, s, math.MaxUint64)
 	if rc == 0 && n == 0 {
 		rc = mqi.MQRC_NO_RETAINED_MSG

@@ -53,7 +53,7 @@ func (c *Conn) Subscribe(ctx context.Context, sd *mqi.SD, hobj Handle) (queue, h
 		return 0, 0, err
 	}
 	defer c.verb.Unlock()
-	s := &subscribing{c: c, m: c.m, sd: sd, hobj: hobj, p: &Pending{m: c.m, ready: make(chan struct{})},
+	s := &subscribing{c: c, m: c.m, sd: sd, hobj: hobj, p: newPending(c.m),
 		work: uow{latched: true}}
 	if rc := s.check(); rc != 0 {
 		return 0, 0, s.fail(rc)
@@ -107,6 +107,7 @@ func (s *subscribing) create(ctx context.Context, o *Object, id string) (Handle,
 		return 0, 0, mqi.Wrap("MQSUB", s.object(), rc, cause)
 	}
 	u := &s.work
+	defer m.leftover(u)
 	if !n.mem {
 		u.tx.Set(tableOf(o.Class), storeKey(o.Class, o.Name), d.encode(0))
 		if n.q != nil {

@@ -128,15 +128,7 @@ func (x *exec) storeTopic(u *unit, o *Object, old, d *Def) *attr.Reply {
 // may free the string, so it is completed first; it has its string already, so it waits for nobody.
 func (m *Manager) takeTopicStr(ctx context.Context, s string, o *Object) (*Object, error) {
 	for {
-		m.mu.Lock()
-		other := m.topicStrs[s]
-		if other == nil {
-			m.topicStrs[s] = o
-			m.mu.Unlock()
-			return nil, nil
-		}
-		p := other.latched()
-		m.mu.Unlock()
+		other, p := m.takeTopicStrNow(s, o)
 		if p == nil {
 			return other, nil
 		}
@@ -144,6 +136,18 @@ func (m *Manager) takeTopicStr(ctx context.Context, s string, o *Object) (*Objec
 			return nil, err
 		}
 	}
+}
+
+// takeTopicStrNow is takeTopicStr unless the one that has the string is being changed; then it returns that change too.
+func (m *Manager) takeTopicStrNow(s string, o *Object) (*Object, *Pending) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	other := m.topicStrs[s]
+	if other == nil {
+		m.topicStrs[s] = o
+		return nil, nil
+	}
+	return other, other.latched()
 }
 
 func (m *Manager) freeTopicStr(s string, o *Object) {

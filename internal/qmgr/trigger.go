@@ -29,26 +29,33 @@ func (m *Manager) trigger(u *uow, q *Queue, now bool) bool {
 	if !ok {
 		return false
 	}
-	q.mu.Lock()
-	q.use()
-	switch w.trigger {
-	case mqi.MQTT_DEPTH:
-		if q.watch.disarmed {
-			q.mu.Unlock()
-			return false
-		}
-		q.watch.disarmed = true
-	case mqi.MQTT_FIRST:
-		q.watch.lastTrig = m.opt.Clock.Now().UnixNano()
+	if !q.triggers(w.trigger, m.opt.Clock.Now()) {
+		return false
 	}
-	q.watch.missed = false
-	q.mu.Unlock()
 	if w.trigger == mqi.MQTT_DEPTH {
 		// Not part of the unit of work: backing it out does not switch triggering on again.
 		u.cause(func() { m.changeOwn(q, now, setting{"TRIGGER", "NO"}) })
 	}
 	u.fired = append(u.fired, &firing{q: q, initq: w.initq, tm: tm, depth: w.trigger == mqi.MQTT_DEPTH, keep: w.trigger != mqi.MQTT_EVERY})
 	u.n++
+	return true
+}
+
+// triggers notes that a trigger message is made. It reports false when there is one already that switches triggering off.
+func (q *Queue) triggers(how int32, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.use()
+	switch how {
+	case mqi.MQTT_DEPTH:
+		if q.watch.disarmed {
+			return false
+		}
+		q.watch.disarmed = true
+	case mqi.MQTT_FIRST:
+		q.watch.lastTrig = now.UnixNano()
+	}
+	q.watch.missed = false
 	return true
 }
 
@@ -61,9 +68,7 @@ func (m *Manager) changeOwn(q *Queue, wait bool, values ...setting) {
 		if err := m.changeQueue(context.Background(), auth.Identity{}, q.obj.Name, values); err != nil {
 			m.opt.Log.Warn().Err(err).Str("qmgr", m.opt.Name).Str("queue", q.obj.Name).
 				Msg("an attribute could not be changed after an event")
-			q.mu.Lock()
-			q.use().watch.disarmed = false
-			q.mu.Unlock()
+			q.under(func() { q.use().watch.disarmed = false })
 		}
 	}
 	if wait {
@@ -184,6 +189,7 @@ func (m *Manager) fireAlone(list []*firing) {
 		return
 	}
 	u := &uow{}
+	defer m.leftover(u)
 	m.fire(u, list)
 	if err := m.commit(u); err != nil {
 		m.opt.Log.Error().Err(err).Str("qmgr", m.opt.Name).Str("queue", list[0].tm.QName).

@@ -44,6 +44,9 @@ type uow struct {
 	sent     []*pubsub.Sub // subscriptions that get a message by it, for NUMMSGS
 
 	lost lostPuts
+
+	ended bool // committed, joined to another one or taken back
+	back  bool // given back
 }
 
 type putRef struct {
@@ -115,8 +118,9 @@ func (u *uow) get(g getRef) {
 // begun returns the connection's unit of work, starting one.
 func (c *Conn) begun() *uow {
 	if c.work == nil {
+		u := &uow{born: c.m.opt.Clock.Now()}
 		c.mu.Lock()
-		c.work = &uow{born: c.m.opt.Clock.Now()}
+		c.work = u
 		c.mu.Unlock()
 	}
 	return c.work
@@ -286,26 +290,40 @@ func (m *Manager) commit(u *uow) error {
 
 // submit begins to make a unit durable; nil when there is nothing to do.
 func (m *Manager) submit(u *uow) store.Ticket {
+	u.ended = true
 	if u.tx.Len() == 0 && len(u.retained) == 0 {
 		return nil
 	}
+	handed := false
+	defer func() {
+		if !handed { // a panic: nobody would end it
+			m.refuse(u)
+		}
+	}()
 	u.firing = u.fired
 	m.fire(u, u.firing)
 	u.tx.Await(u.host)
-	return m.submitUnit(u)
+	t := m.submitUnit(u)
+	handed = true
+	return t
+}
+
+// refuse undoes a unit that the store has not taken, or not kept.
+func (m *Manager) refuse(u *uow) {
+	defer m.unfire(u, u.firing)
+	defer m.giveBack(u)
+	m.retain.failed(u.retained)
 }
 
 // settle ends a unit that the store has answered.
 func (m *Manager) settle(u *uow, err error) error {
 	m.noteStore(err)
 	if err != nil {
-		m.retain.failed(u.retained)
-		m.giveBack(u)
-		m.unfire(u, u.firing)
+		m.refuse(u)
 		return err
 	}
+	defer m.reveal(u)
 	m.retain.done(u.retained)
-	m.reveal(u)
 	return nil
 }
 
@@ -317,12 +335,25 @@ func (m *Manager) reveal(u *uow) {
 		s.Delivered(1, now)
 	}
 	var late store.Tx // what was put on a queue that has been deleted meanwhile
-	for _, b := range u.batches() {
-		if u.revealOn(b, now, &late) {
+	m.revealAll(u, u.batches(), now, &late)
+	m.removeLate(&late)
+}
+
+// revealAll goes on when something panics: what is durable is not to stay hidden.
+func (m *Manager) revealAll(u *uow, list []*batch, now time.Time, late *store.Tx) {
+	i := 0
+	defer func() {
+		if i < len(list) && list[i].again() {
+			m.revealAll(u, list[i:], now, late)
+		} else if i < len(list) {
+			m.revealAll(u, list[i+1:], now, late)
+		}
+	}()
+	for ; i < len(list); i++ {
+		if b := list[i]; u.revealOn(b, now, late) {
 			u.cause(func() { m.recheck(b.q) })
 		}
 	}
-	m.removeLate(&late)
 }
 
 // removeLate takes away what was put on a queue that is no more. Until that is durable a start finds the messages without
@@ -340,6 +371,8 @@ func (m *Manager) removeLate(tx *store.Tx) {
 // undo backs a unit out: puts vanish, gets come back with their backout count raised. The count is durable before the
 // message can be got again.
 func (m *Manager) undo(u *uow) {
+	defer m.fireBackedOut(u)
+	defer m.giveBack(u)
 	if len(u.gets) > 0 {
 		var tx store.Tx
 		for i := range u.gets {
@@ -356,8 +389,6 @@ func (m *Manager) undo(u *uow) {
 			}
 		}
 	}
-	m.giveBack(u)
-	m.fireBackedOut(u)
 }
 
 // revealOn does it for one queue. late gets what was put on one that has been deleted; missed says that a trigger is to be looked
@@ -367,8 +398,9 @@ func (u *uow) revealOn(b *batch, now time.Time, late *store.Tx) (missed bool) {
 	defer b.q.mu.Unlock()
 	b.q.wait.by = u.by
 	defer func() { b.q.wait.by = nil }()
-	for _, i := range b.puts {
-		p := u.puts[i]
+	for b.shown < len(b.puts) {
+		p := u.puts[b.puts[b.shown]]
+		b.shown++
 		if b.q.dead {
 			e := b.q.slab.at(p.slot)
 			late.Remove(b.q.qid, e.seq, e.flags&fPersistent != 0)
@@ -377,14 +409,25 @@ func (u *uow) revealOn(b *batch, now time.Time, late *store.Tx) (missed bool) {
 		}
 		b.q.show(p.slot, now)
 	}
-	for _, i := range b.gets {
-		b.q.remove(u.gets[i].slot)
+	for b.removed < len(b.gets) {
+		g := &u.gets[b.gets[b.removed]]
+		b.removed++
+		b.q.remove(g.slot)
 	}
 	return len(b.puts) > 0 && b.q.watch.missed
 }
 
+// leftover is deferred by who makes a unit of his own: when a panic keeps it from being committed, joined to another one or taken back,
+// nothing of it is to stay behind.
+func (m *Manager) leftover(u *uow) {
+	if !u.ended && (len(u.puts) > 0 || len(u.gets) > 0 || len(u.fired) > 0) {
+		m.withdraw(u)
+	}
+}
+
 // withdraw takes back what a verb that failed has done, and the trigger messages it would have caused.
 func (m *Manager) withdraw(u *uow) {
+	u.ended = true
 	m.giveBack(u)
 	m.unfire(u, u.fired)
 	u.fired = nil
@@ -392,22 +435,43 @@ func (m *Manager) withdraw(u *uow) {
 
 // giveBack removes the unit's puts and returns its gets.
 func (m *Manager) giveBack(u *uow) {
-	for _, b := range u.batches() {
-		u.giveBackOn(b)
+	if u.back { // by a commit that a panic has ended
+		return
+	}
+	u.back = true
+	u.giveBackAll(u.batches())
+}
+
+// giveBackAll goes on when something panics.
+func (u *uow) giveBackAll(list []*batch) {
+	i := 0
+	defer func() {
+		if i < len(list) && list[i].again() {
+			u.giveBackAll(list[i:])
+		} else if i < len(list) {
+			u.giveBackAll(list[i+1:])
+		}
+	}()
+	for ; i < len(list); i++ {
+		u.giveBackOn(list[i])
 	}
 }
 
 func (u *uow) giveBackOn(b *batch) {
 	b.q.mu.Lock()
 	defer b.q.mu.Unlock()
-	for _, i := range b.puts {
-		b.q.drop(u.puts[i].slot)
+	for b.shown < len(b.puts) {
+		p := u.puts[b.puts[b.shown]]
+		b.shown++
+		b.q.drop(p.slot)
 	}
-	for _, i := range b.gets {
+	for b.removed < len(b.gets) {
+		g := &u.gets[b.gets[b.removed]]
+		b.removed++
 		if b.q.dead {
-			b.q.remove(u.gets[i].slot)
+			b.q.remove(g.slot)
 		} else {
-			b.q.restore(u.gets[i].slot)
+			b.q.restore(g.slot)
 		}
 	}
 }
@@ -416,6 +480,15 @@ func (u *uow) giveBackOn(b *batch) {
 type batch struct {
 	q          *Queue
 	puts, gets []int
+
+	shown, removed int // how many of them are done: who goes on after a panic does not do one twice
+	tries          int
+}
+
+// again reports whether what a panic has kept from its end is worth another try.
+func (b *batch) again() bool {
+	b.tries++
+	return b.tries < 10 && b.shown+b.removed < len(b.puts)+len(b.gets)
 }
 
 var onlyOne = []int{0}

@@ -304,10 +304,10 @@ func (w *Waiting) Cancel() {
 		return
 	}
 	q := w.g.q
-	q.mu.Lock()
-	w.w.place = nil // nobody need be told
-	q.wait.end(w.w, waitResult{rc: mqi.MQRC_NO_MSG_AVAILABLE})
-	q.mu.Unlock()
+	q.under(func() {
+		w.w.place = nil // nobody need be told
+		q.wait.end(w.w, waitResult{rc: mqi.MQRC_NO_MSG_AVAILABLE})
+	})
 	w.g.abandon(<-w.ch)
 	w.unpark()
 }

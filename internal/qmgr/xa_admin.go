@@ -97,11 +97,14 @@ func (m *Manager) ResolveTransaction(number uint64, action, user string) error {
 		}); rc != XAOK {
 			return refuse("it is not prepared, or its transaction manager is settling it right now")
 		}
-		if action == ResolveCommit {
-			err = m.commitPrepared(b, branchCommitted)
-		} else {
-			err = m.rollbackPrepared(b, branchRolledBack)
-		}
+		m.xa.settle(b, func() XARet {
+			if action == ResolveCommit {
+				err = m.commitPrepared(b, branchCommitted)
+			} else {
+				err = m.rollbackPrepared(b, branchRolledBack)
+			}
+			return XAOK
+		})
 	default:
 		return mqi.E(op, action, mqi.MQRC_OPTIONS_ERROR)
 	}

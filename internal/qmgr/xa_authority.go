@@ -25,18 +25,24 @@ func (c *Conn) mayRecover() bool {
 	return lacks == 0
 }
 
+// ofOthers names a branch of somebody else.
+func (s *xaState) ofOthers(x XID, c *Conn) (user string, num uint64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.branches[x]
+	if b == nil || b.of(c) {
+		return "", 0, false
+	}
+	return b.user, b.num, true
+}
+
 // xaOthers reports whether the connection may settle the branches of others, if x is one; when it may not the log says so. The
 // caller looks at the branch again under the lock.
 func (c *Conn) xaOthers(verb string, x XID) bool {
-	s := &c.m.xa
-	s.mu.Lock()
-	b := s.branches[x]
-	if b == nil || b.of(c) {
-		s.mu.Unlock()
+	user, num, others := c.m.xa.ofOthers(x, c)
+	if !others {
 		return false
 	}
-	user, num := b.user, b.num
-	s.mu.Unlock()
 	lacks, by := c.m.missing(&c.who, &recovery)
 	if lacks == 0 {
 		return true

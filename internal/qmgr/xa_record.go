@@ -50,10 +50,7 @@ func (b *branch) encode(state branchState) []byte {
 	}
 	v = binary.AppendUvarint(v, uint64(len(w.puts)))
 	for _, p := range w.puts {
-		p.q.mu.Lock()
-		seq := p.q.slab.at(p.slot).seq
-		p.q.mu.Unlock()
-		v = appendRef(v, p.q.qid, seq)
+		v = appendRef(v, p.q.qid, p.q.seqAt(p.slot))
 	}
 	v = binary.AppendUvarint(v, uint64(len(w.gets)))
 	for i := range w.gets {

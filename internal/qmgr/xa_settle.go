@@ -44,9 +44,35 @@ func (s *xaState) hold(x XID, sees func(b *branch) bool, may func(b *branch) XAR
 func (s *xaState) release(b *branch, state branchState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.releaseLocked(b, state)
+}
+
+func (s *xaState) releaseLocked(b *branch, state branchState) {
 	b.busy, b.state = false, state
 	if state == 0 {
 		s.drop(b)
+	}
+}
+
+// settle runs fn, which releases the branch that is held. If it panics instead, the branch is as before: its connection's end undoes it
+// unless it is prepared.
+func (s *xaState) settle(b *branch, fn func() XARet) XARet {
+	over := false
+	defer func() {
+		if !over {
+			s.lapse(b)
+		}
+	}()
+	rc := fn()
+	over = true
+	return rc
+}
+
+func (s *xaState) lapse(b *branch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.busy {
+		b.busy = false
 	}
 }
 
@@ -77,7 +103,11 @@ func (c *Conn) XAPrepare(_ context.Context, x XID) XARet {
 	if rc != XAOK {
 		return rc
 	}
-	u := b.work
+	return m.xa.settle(b, func() XARet { return c.prepareHeld(b) })
+}
+
+func (c *Conn) prepareHeld(b *branch) XARet {
+	m, u := c.m, b.work
 	switch {
 	case b.failed, u != nil && u.lost.n > 0: // a put of it failed that nobody was told of
 		m.undoBranch(c, b)
@@ -106,8 +136,9 @@ func (m *Manager) prepare(b *branch) error {
 	for _, op := range u.retained {
 		w.retained = append(w.retained, *op)
 	}
+	now := m.opt.Clock.Now()
 	m.xa.mu.Lock() // for those who look on (DISPLAY CONN)
-	b.since, b.prepared = m.opt.Clock.Now(), w
+	b.since, b.prepared = now, w
 	m.xa.mu.Unlock()
 	tx := u.tx.TakePuts()
 	tx.Set(store.TableIndoubt, b.xid.key(), b.encode(branchPrepared))
@@ -166,15 +197,17 @@ func (c *Conn) XACommit(_ context.Context, x XID, flags int32) XARet {
 	if rc != XAOK {
 		return rc
 	}
-	if once {
-		return c.commitOnce(b)
-	}
-	err := c.m.commitPrepared(b, 0)
-	c.unitDone(didCommit, err)
-	if err != nil { // it stays prepared: the coordinator tries again
-		return lostOr(err, XARMErr)
-	}
-	return XAOK
+	return c.m.xa.settle(b, func() XARet {
+		if once {
+			return c.commitOnce(b)
+		}
+		err := c.m.commitPrepared(b, 0)
+		c.unitDone(didCommit, err)
+		if err != nil { // it stays prepared: the coordinator tries again
+			return lostOr(err, XARMErr)
+		}
+		return XAOK
+	})
 }
 
 // commitOnce commits a branch without a first phase.
@@ -256,10 +289,10 @@ func (m *Manager) rollbackPrepared(b *branch, leave branchState) error {
 func (b *branch) undoTx(leave branchState, count bool) *store.Tx {
 	tx := &store.Tx{}
 	for _, p := range b.prepared.puts {
-		p.q.mu.Lock()
-		e := p.q.slab.at(p.slot)
-		tx.Remove(p.q.qid, e.seq, e.flags&fPersistent != 0)
-		p.q.mu.Unlock()
+		p.q.under(func() {
+			e := p.q.slab.at(p.slot)
+			tx.Remove(p.q.qid, e.seq, e.flags&fPersistent != 0)
+		})
 	}
 	for i := range b.prepared.gets {
 		g := &b.prepared.gets[i]
@@ -286,9 +319,9 @@ func (b *branch) record(tx *store.Tx, leave branchState) {
 // settled ends the hold of a branch whose outcome is in force.
 func (b *branch) settled(m *Manager, leave branchState) {
 	m.xa.mu.Lock()
+	defer m.xa.mu.Unlock()
 	b.prepared, b.work = nil, nil
-	m.xa.mu.Unlock()
-	m.xa.release(b, leave)
+	m.xa.releaseLocked(b, leave)
 }
 
 // looksAgain has the queues of messages that a restart found prepared looked at again when the messages are seen: whether they
@@ -330,6 +363,10 @@ func (c *Conn) XARollback(_ context.Context, x XID) XARet {
 	if rc != XAOK {
 		return rc
 	}
+	return c.m.xa.settle(b, func() XARet { return c.rollbackHeld(b) })
+}
+
+func (c *Conn) rollbackHeld(b *branch) XARet {
 	if b.state != branchPrepared {
 		c.m.undoBranch(c, b)
 		c.unitDone(didBackout, nil)
@@ -366,15 +403,17 @@ func (m *Manager) forgetBranch(x XID, sees func(b *branch) bool) XARet {
 	if rc != XAOK {
 		return rc
 	}
-	var tx store.Tx
-	b.record(&tx, 0)
-	if err := m.opt.Store.Submit(&tx).Wait(context.Background()); err != nil {
-		m.noteStore(err)
-		m.xa.release(b, b.state)
-		return lostOr(err, XARMErr)
-	}
-	m.xa.release(b, 0)
-	return XAOK
+	return m.xa.settle(b, func() XARet {
+		var tx store.Tx
+		b.record(&tx, 0)
+		if err := m.opt.Store.Submit(&tx).Wait(context.Background()); err != nil {
+			m.noteStore(err)
+			m.xa.release(b, b.state)
+			return lostOr(err, XARMErr)
+		}
+		m.xa.release(b, 0)
+		return XAOK
+	})
 }
 
 // XARecover lists the branches that wait for an outcome or for being forgotten, at most max of them and
