@@ -25,7 +25,7 @@ type (
 	}
 	binary struct {
 		Pos
-		op   string
+		op   operator
 		l, r expr
 	}
 	logical struct {

@@ -321,7 +321,7 @@ func castToInterval(v Value, t declType) (Value, error) {
 		}
 	case Integer, Decimal, Float:
 		if t.unit.first == t.unit.last {
-			return scaleInterval("*", Value{kind: Interval, n: unitSize[t.unit.first], unit: t.unit}, v)
+			return scaleInterval(opMul, Value{kind: Interval, n: unitSize[t.unit.first], unit: t.unit}, v)
 		}
 	}
 	return Value{}, noCast(v, t)

@@ -117,15 +117,15 @@ func align(a, b Value) (x, y *big.Int, scale int64) {
 	return x, y, scale
 }
 
-func decimalOp(op string, a, b Value) (Value, error) {
+func decimalOp(op operator, a, b Value) (Value, error) {
 	switch op {
-	case "+", "-":
+	case opAdd, opSub:
 		x, y, scale := align(a, b)
-		if op == "-" {
+		if op == opSub {
 			return dec(new(big.Int).Sub(x, y), scale)
 		}
 		return dec(new(big.Int).Add(x, y), scale)
-	case "*":
+	case opMul:
 		return dec(new(big.Int).Mul(a.d, b.d), a.n+b.n)
 	}
 	if b.d.Sign() == 0 {

@@ -19,9 +19,9 @@ func (x *binary) eval(m *machine) (Value, error) {
 		return r, err
 	}
 	switch x.op {
-	case "+", "-", "*", "/":
+	case opAdd, opSub, opMul, opDiv:
 		return arith(x.op, l, r)
-	case "||":
+	case opConcat:
 		return m.concat(l, r)
 	}
 	if l.IsNull() || r.IsNull() {
@@ -30,21 +30,23 @@ func (x *binary) eval(m *machine) (Value, error) {
 	return m.relation(x.op, l, r)
 }
 
-func (m *machine) relation(op string, l, r Value) (Value, error) {
-	c, err := compare(l, r, m.zone)
-	if err != nil {
-		return Value{}, err
+func (m *machine) relation(op operator, l, r Value) (Value, error) {
+	c, err := int(cmp64(l.n, r.n)), error(nil)
+	if l.kind != Integer || r.kind != Integer {
+		if c, err = compare(l, r, m.zone); err != nil {
+			return Value{}, err
+		}
 	}
 	switch op {
-	case "=":
+	case opEQ:
 		return Bool(c == 0), nil
-	case "<>":
+	case opNE:
 		return Bool(c != 0), nil
-	case "<":
+	case opLT:
 		return Bool(c == -1), nil
-	case ">":
+	case opGT:
 		return Bool(c == 1), nil
-	case "<=":
+	case opLE:
 		return Bool(c == -1 || c == 0), nil
 	}
 	return Bool(c == 1 || c == 0), nil
@@ -175,7 +177,7 @@ func (m *machine) inRange(v, lo, hi Value) (Value, error) {
 			out = Value{}
 			continue
 		}
-		r, err := m.relation([2]string{">=", "<="}[i], v, side)
+		r, err := m.relation([2]operator{opGE, opLE}[i], v, side)
 		if err != nil {
 			return Value{}, err
 		}
@@ -201,7 +203,7 @@ func (x *inList) eval(m *machine) (Value, error) {
 			unknown = true
 			continue
 		}
-		if eq, err := m.relation("=", v, o); err != nil || eq.IsTrue() {
+		if eq, err := m.relation(opEQ, v, o); err != nil || eq.IsTrue() {
 			return Bool(!x.not), err
 		}
 	}
@@ -304,7 +306,7 @@ func (m *machine) when(hasSubject bool, subject Value, x expr) (bool, error) {
 		if subject.IsNull() || v.IsNull() {
 			return false, nil
 		}
-		v, err = m.relation("=", subject, v)
+		v, err = m.relation(opEQ, subject, v)
 		return v.IsTrue(), err
 	}
 	b, _, err := truth(v)

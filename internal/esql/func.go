@@ -27,8 +27,8 @@ var notFunctions = map[string]string{
 }
 
 func (x *builtinCall) eval(m *machine) (Value, error) {
-	var space [4]Value
-	args := space[:0]
+	base := len(m.args) // a stack for the arguments of all calls that are under way
+	defer func() { m.args = m.args[:base] }()
 	for _, a := range x.args {
 		v, err := a.eval(m)
 		if err != nil {
@@ -37,9 +37,9 @@ func (x *builtinCall) eval(m *machine) (Value, error) {
 		if v.IsNull() && !x.f.nulls {
 			return Value{}, nil
 		}
-		args = append(args, v)
+		m.args = append(m.args, v)
 	}
-	v, err := x.f.f(m, args)
+	v, err := x.f.f(m, m.args[base:])
 	if err == nil && v.kind.isString() {
 		err = m.checkSize(v.size())
 	}

@@ -161,12 +161,12 @@ func exactPower(v Value, n int64) (Value, bool) {
 	for n > 0 {
 		var err error
 		if n&1 == 1 {
-			if out, err = arith("*", out, v); err != nil {
+			if out, err = arith(opMul, out, v); err != nil {
 				return v, false
 			}
 		}
 		if n >>= 1; n > 0 {
-			if v, err = arith("*", v, v); err != nil {
+			if v, err = arith(opMul, v, v); err != nil {
 				return v, false
 			}
 		}

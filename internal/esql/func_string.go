@@ -49,7 +49,7 @@ func init() {
 		if a[0].IsNull() || a[1].IsNull() {
 			return a[0], nil
 		}
-		eq, err := m.relation("=", a[0], a[1])
+		eq, err := m.relation(opEQ, a[0], a[1])
 		if err != nil || eq.IsTrue() {
 			return Value{}, err
 		}

@@ -128,13 +128,13 @@ func micros(v Value) int64 {
 }
 
 // momentOp is arithmetic with moments and intervals; ok says that the operands are such.
-func momentOp(op string, a, b Value) (v Value, ok bool, err error) {
+func momentOp(op operator, a, b Value) (v Value, ok bool, err error) {
 	switch {
-	case a.kind == Interval && b.kind.isNumber() && (op == "*" || op == "/"):
+	case a.kind == Interval && b.kind.isNumber() && (op == opMul || op == opDiv):
 		v, err = scaleInterval(op, a, b)
-	case b.kind == Interval && a.kind.isNumber() && op == "*":
+	case b.kind == Interval && a.kind.isNumber() && op == opMul:
 		v, err = scaleInterval(op, b, a)
-	case a.kind == Interval && b.kind == Interval && (op == "+" || op == "-"):
+	case a.kind == Interval && b.kind == Interval && (op == opAdd || op == opSub):
 		if a.unit.months() != b.unit.months() {
 			return v, true, fail(0, "%s %s %s: months have no fixed number of days", a, op, b)
 		}
@@ -143,11 +143,11 @@ func momentOp(op string, a, b Value) (v Value, ok bool, err error) {
 			return v, true, fail(0, "%s %s %s is more than an INTERVAL holds", a, op, b)
 		}
 		v = Value{kind: Interval, n: sum.n, unit: unit{min(a.unit.first, b.unit.first), max(a.unit.last, b.unit.last)}}
-	case a.kind.isTime() && b.kind == Interval && (op == "+" || op == "-"):
+	case a.kind.isTime() && b.kind == Interval && (op == opAdd || op == opSub):
 		v, err = addInterval(op, a, b)
-	case b.kind.isTime() && a.kind == Interval && op == "+":
+	case b.kind.isTime() && a.kind == Interval && op == opAdd:
 		v, err = addInterval(op, b, a)
-	case a.kind.isTime() && b.kind == a.kind && op == "-":
+	case a.kind.isTime() && b.kind == a.kind && op == opSub:
 		q := unit{uDay, uSecond}
 		switch a.kind {
 		case Date:
@@ -162,7 +162,7 @@ func momentOp(op string, a, b Value) (v Value, ok bool, err error) {
 	return v, true, err
 }
 
-func scaleInterval(op string, iv, by Value) (Value, error) {
+func scaleInterval(op operator, iv, by Value) (Value, error) {
 	var r Value
 	var err error
 	if by.kind == Float {
@@ -187,9 +187,9 @@ func scaleInterval(op string, iv, by Value) (Value, error) {
 }
 
 // addInterval: the day of a month that is too short for it becomes the month's last.
-func addInterval(op string, at, iv Value) (Value, error) {
+func addInterval(op operator, at, iv Value) (Value, error) {
 	n := iv.n
-	if op == "-" {
+	if op == opSub {
 		n = -n
 	}
 	if n > 400*366*30*usDay || n < -400*366*30*usDay { // no moment is so far away, and nothing overflows

@@ -3,20 +3,46 @@ package esql
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Arithmetic. INTEGER with INTEGER stays INTEGER, a DECIMAL makes a DECIMAL of it, a FLOAT makes a FLOAT of both.
 
+// operator is one of two operands.
+type operator uint8
+
+const (
+	opAdd operator = iota
+	opSub
+	opMul
+	opDiv
+	opConcat
+	opEQ
+	opNE
+	opLT
+	opGT
+	opLE
+	opGE
+)
+
+var operatorNames = [...]string{"+", "-", "*", "/", "||", "=", "<>", "<", ">", "<=", ">="}
+
+func (o operator) String() string { return operatorNames[o] }
+
+func operatorOf(name string) operator {
+	return operator(slices.Index(operatorNames[:], name))
+}
+
 var errDivide = fail(0, "a division by zero: test the divisor before")
 
-func overflow(op string, a, b Value) error {
+func overflow(op operator, a, b Value) error {
 	return fail(0, "%s %s %s is more than an INTEGER holds: CAST one side AS DECIMAL", a, op, b)
 }
 
 // arith is the operator op on two values; NULL in, NULL out.
-func arith(op string, a, b Value) (Value, error) {
+func arith(op operator, a, b Value) (Value, error) {
 	if a.kind == Integer && b.kind == Integer {
 		return intOp(op, a, b)
 	}
@@ -33,7 +59,7 @@ func arith(op string, a, b Value) (Value, error) {
 		return v, err
 	}
 	what := "CAST the CHARACTER AS INTEGER or DECIMAL"
-	if op == "+" && a.kind == Character && b.kind == Character {
+	if op == opAdd && a.kind == Character && b.kind == Character {
 		what = "characters are joined by ||"
 	} else if a.kind != Character && b.kind != Character {
 		what = "CAST one of them"
@@ -41,18 +67,18 @@ func arith(op string, a, b Value) (Value, error) {
 	return Value{}, fail(0, "%s %s %s: %s and %s do not go together: %s", a, op, b, a.kind, b.kind, what)
 }
 
-func intOp(op string, a, b Value) (Value, error) {
+func intOp(op operator, a, b Value) (Value, error) {
 	x, y := a.n, b.n
 	switch op {
-	case "+":
+	case opAdd:
 		if r := x + y; (r > x) == (y > 0) {
 			return Int(r), nil
 		}
-	case "-":
+	case opSub:
 		if r := x - y; (r < x) == (y > 0) {
 			return Int(r), nil
 		}
-	case "*":
+	case opMul:
 		if r, ok := mulInt(x, y); ok {
 			return Int(r), nil
 		}
@@ -82,14 +108,14 @@ func abs64(x int64) uint64 {
 	return uint64(x)
 }
 
-func floatOp(op string, x, y float64) (Value, error) {
+func floatOp(op operator, x, y float64) (Value, error) {
 	r := 0.0
 	switch op {
-	case "+":
+	case opAdd:
 		r = x + y
-	case "-":
+	case opSub:
 		r = x - y
-	case "*":
+	case opMul:
 		r = x * y
 	default:
 		if y == 0 {
@@ -109,11 +135,11 @@ func negate(v Value) (Value, error) {
 	case Null:
 		return v, nil
 	case Integer:
-		return intOp("-", Int(0), v)
+		return intOp(opSub, Int(0), v)
 	case Float:
 		return Double(-v.float()), nil
 	case Decimal:
-		return decimalOp("-", Value{kind: Decimal, d: intToDecimal(0).d, n: v.n}, v)
+		return decimalOp(opSub, Value{kind: Decimal, d: intToDecimal(0).d, n: v.n}, v)
 	case Interval:
 		if v.n != math.MinInt64 {
 			v.n = -v.n

@@ -56,7 +56,7 @@ func (p *parser) chainOf(operand func() expr, build func(op string, at Pos, l, r
 	return x
 }
 
-func newBinary(op string, at Pos, l, r expr) expr { return &binary{at, op, l, r} }
+func newBinary(op string, at Pos, l, r expr) expr { return &binary{at, operatorOf(op), l, r} }
 
 func (p *parser) andExpr() expr {
 	return p.chainOf(p.notExpr, func(op string, at Pos, l, r expr) expr { return &logical{at, false, l, r} }, "AND")
@@ -80,7 +80,7 @@ func (p *parser) predicate() expr {
 	for _, op := range [...]string{"=", "<>", "<", ">", "<=", ">="} {
 		if p.t.punct(op) {
 			p.advance()
-			return &binary{at, op, p.one(x), p.one(p.sum())}
+			return &binary{at, operatorOf(op), p.one(x), p.one(p.sum())}
 		}
 	}
 	if p.accept("IS") {

@@ -141,6 +141,8 @@ type machine struct {
 	module []variable
 	global []variable
 
+	args []Value // see builtinCall
+
 	steps, turns, mem int64
 	warned            bool
 	depth             int
