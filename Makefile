@@ -29,6 +29,7 @@ test: build
 	QMGRD_CRASH_ROUNDS=50 $(GO) test -timeout 20m ./...
 	$(GO) test -tags invariants -timeout 10m $(DOORS)
 	$(GO) test -tags invariants -timeout 10m -run 'Lock|Instrument|Crash' ./internal/qmgr
+	$(GO) test -tags invariants -timeout 10m -run 'Hold' ./internal/pubsub
 	GO=$(GO) testdata/crash/fuzz.sh $(FUZZ_SHARE)
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then \
 	  $(MAKE) --no-print-directory e2e; \
@@ -43,6 +44,7 @@ DOORS := ./internal/invariants ./internal/vfs ./internal/pcf ./internal/fap/... 
 locks:
 	$(GO) vet -tags invariants ./internal/...
 	$(GO) test -tags invariants -timeout 20m $(DOORS) ./internal/store ./internal/qmgr
+	$(GO) test -tags invariants -timeout 10m -run 'Hold' ./internal/pubsub
 
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "gofmt: $$out" >&2; exit 1; }

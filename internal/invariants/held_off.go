@@ -27,3 +27,6 @@ func Blocking(string) {}
 
 // BlockingBut is Blocking where one lock is given up during the wait.
 func BlockingBut(sync.Locker, string) {}
+
+// Work is called by who does n steps of work while others may wait for a lock that he holds.
+func Work(int) {}

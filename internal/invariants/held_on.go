@@ -126,6 +126,7 @@ type held struct {
 	pc    uintptr
 	place int // in the order; 0: none
 	name  string
+	steps int // that its holder has done under it (Work)
 }
 
 // shard holds the locks of some of the goroutines. A goroutine without any has no entry.
@@ -179,7 +180,7 @@ func note(lock any, place int, name string) {
 	g := goid()
 	s := &shards[g%uint64(len(shards))]
 	s.mu.Lock()
-	s.of[g] = append(s.of[g], held{lock, pc[0], place, name})
+	s.of[g] = append(s.of[g], held{lock: lock, pc: pc[0], place: place, name: name})
 	s.mu.Unlock()
 }
 
@@ -220,6 +221,45 @@ func blocking(given sync.Locker, what string) {
 	if len(at) > 0 {
 		report(fmt.Sprintf("%s at %s while a lock is held: taken at %s", what, where(callerOf(3)), strings.Join(at, ", ")))
 	}
+}
+
+// MostSteps is the most work that may be done under one hold of a lock, in steps of a tenth of a microsecond or less: 5 ms.
+const MostSteps = 50_000
+
+// Work counts n steps for each lock that the goroutine holds: an entry that is looked at, moved or removed is one.
+func Work(n int) {
+	g := goid()
+	s := &shards[g%uint64(len(shards))]
+	s.mu.Lock()
+	var over held
+	list := s.of[g]
+	for i := range list {
+		h := &list[i]
+		if h.steps += n; h.steps > MostSteps && h.steps-n <= MostSteps {
+			over = *h
+		}
+		if h.place != 0 {
+			for most := &mostSteps[h.place%len(mostSteps)]; ; {
+				old := most.Load()
+				if int64(h.steps) <= old || most.CompareAndSwap(old, int64(h.steps)) {
+					break
+				}
+			}
+		}
+	}
+	s.mu.Unlock()
+	if over.lock != nil {
+		report(fmt.Sprintf("%d steps of work at %s while a lock is held: taken at %s", over.steps, where(callerOf(2)), where(over.pc)))
+	}
+}
+
+// mostSteps are the most steps under one hold, by place in the order.
+var mostSteps [16]atomic.Int64
+
+// LongestHold is the most steps that were done under one hold of a lock of a rank since the last call.
+func LongestHold[R Rank]() int {
+	place, _ := placeOf[R]()
+	return int(mostSteps[place%len(mostSteps)].Swap(0))
 }
 
 func callerOf(skip int) uintptr {

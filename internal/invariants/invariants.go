@@ -8,7 +8,8 @@
 // any. Ranked and RankedRW are the same with a place in the program's order of locks (order.go); taking one out of order ends the
 // program too. Without the tag they are sync.Mutex, sync.RWMutex and nothing. A Turn gives the order of those who use one thing
 // that itself waits (a socket's writers, the checkpoints, the verbs of one connection); it may be held over a wait, so
-// waiting for it counts as one.
+// waiting for it counts as one. Work counts what is done under the locks that a goroutine holds, and ends the program when it is more
+// under one hold than others may wait for.
 package invariants
 
 import "fmt"

@@ -3,6 +3,8 @@ package pubsub
 import (
 	"context"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // The life of unused topics (TREELIFE). Unused nodes stand in a list in the order in which they became unused, so the
@@ -100,6 +102,7 @@ func (t *Tree) reapSome(now int64, max int) int {
 		return 0
 	}
 	done := 0
+	defer func() { invariants.Work(done) }() // under the lock
 	for ; done < max; done++ {
 		e := t.idle.first()
 		if e == nil || e.at+life > now {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Node is one level of one topic: 56 bytes without a pointer (slab). Whatever few nodes have is in ext.
@@ -261,6 +263,7 @@ func (k *kids) add(m *nodes, n *Node) {
 		k.n++
 	}
 	i := k.place(m, n.hash, string(m.name(n)))
+	invariants.Work(len(k.nodes) - i)
 	k.hashes = slices.Insert(k.hashes, i, n.hash)
 	k.nodes = slices.Insert(k.nodes, i, n.self)
 	if len(k.nodes) > maxFlat && k.bits < maxHashBit {
@@ -269,6 +272,7 @@ func (k *kids) add(m *nodes, n *Node) {
 }
 
 func (k *kids) split() {
+	invariants.Work(len(k.nodes))
 	hashes, nodes := k.hashes, k.nodes
 	k.hashes, k.nodes, k.sub = nil, nil, new([1 << splitBits]*kids)
 	for from := 0; from < len(nodes); {
@@ -297,6 +301,7 @@ func (k *kids) remove(m *nodes, n *Node) {
 	for k.nodes[i] != n.self {
 		i++
 	}
+	invariants.Work(len(k.nodes) - i)
 	k.hashes = slices.Delete(k.hashes, i, i+1)
 	k.nodes = slices.Delete(k.nodes, i, i+1)
 	if cap(k.nodes) >= 32 && len(k.nodes) < cap(k.nodes)/4 {
@@ -308,6 +313,7 @@ func (k *kids) remove(m *nodes, n *Node) {
 }
 
 func (k *kids) merge(m *nodes) {
+	invariants.Work(k.n)
 	hashes, all := make([]uint32, 0, k.n), make([]uint32, 0, k.n)
 	k.each(m, func(n *Node) bool {
 		hashes, all = append(hashes, n.hash), append(all, n.self)
@@ -371,6 +377,7 @@ func (k *kids) len() int {
 
 // sorted returns the children by name.
 func (k *kids) sorted(m *nodes) []*Node {
+	invariants.Work(k.len())
 	all := make([]*Node, 0, k.len())
 	k.each(m, func(n *Node) bool { all = append(all, n); return true })
 	slices.SortFunc(all, func(a, b *Node) int { return bytes.Compare(m.name(a), m.name(b)) })

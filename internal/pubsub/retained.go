@@ -3,6 +3,8 @@ package pubsub
 import (
 	"container/heap"
 	"time"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // The index of retained publications: which topics have one. The publications themselves are the caller's; a node
@@ -228,6 +230,7 @@ func (t *Tree) ExpireRetained(now time.Time, max int) []RetainedAt {
 		out = append(out, t.mem.retainedAt(n, t.mem.topic(n)))
 		t.dropRetained(n)
 	}
+	invariants.Work(len(out))
 	return out
 }
 

@@ -3,6 +3,8 @@ package pubsub
 import (
 	"slices"
 	"strings"
+
+	"github.com/qmgrd/qmgrd/internal/invariants"
 )
 
 // Paged walks over the topics that fit a filter. A walk goes down only where the filter can still match, so it costs
@@ -76,7 +78,9 @@ func (t *Tree) walk(f *Filter, p Page, emit func(n *Node, from, max int) (int, b
 		w.resume, w.off = p.path, p.off
 	}
 	w.out = Page{Limit: p.Limit}
-	if w.run() {
+	over := w.run()
+	invariants.Work(pageVisits - w.visits)
+	if over {
 		return Page{Limit: p.Limit, done: true}
 	}
 	return w.out
@@ -290,11 +294,19 @@ func (w *walker) down(c *Node, set states, byName bool) bool {
 	default:
 		set = w.spell(w.glob.step(nil, set, '/'), name)
 	}
-	if len(set.w) == 0 {
-		return true
+	dead := len(set.w) == 0
+	if dead {
+		if w.visits--; w.visits > 0 { // it was looked at, too
+			return true
+		}
 	}
 	w.path = append(w.path, level{c, byName})
-	ok := w.node(c, set)
+	ok := false
+	if dead {
+		w.stop(-1) // behind it
+	} else {
+		ok = w.node(c, set)
+	}
 	w.path = w.path[:depth]
 	return ok
 }

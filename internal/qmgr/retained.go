@@ -249,6 +249,7 @@ func (r *retainStore) done(ops []*retainedOp) {
 func (r *retainStore) doneSome(ops []*retainedOp) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	invariants.Work(len(ops))
 	for _, op := range ops {
 		list := r.flight[op.topic]
 		i := slices.Index(list, op)
@@ -341,6 +342,7 @@ func (r *retainStore) expired(st store.Store, gone []pubsub.RetainedAt) error {
 	st.Admit(&tx, room)
 	var t store.Ticket
 	r.under(func() {
+		invariants.Work(len(gone))
 		for i := range gone {
 			g := &gone[i]
 			r.mem.remove(g.Ref)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -114,6 +115,7 @@ func (s *sweeping) flush(ctx context.Context) error {
 	s.st.Admit(&tx, room)
 	var t store.Ticket
 	r.under(func() {
+		invariants.Work(len(s.topics))
 		for _, topic := range s.topics {
 			if cur, ok := r.tree.RetainedRefOf(topic); ok && inStore(cur) || len(r.flight[topic]) > 0 {
 				s.left = true // published again since it was read; the next pass sees what has come of that
