@@ -41,6 +41,12 @@ func (a *aside) left(now time.Time) time.Duration {
 	return min(time.Duration(until-now.UnixNano()), asideFor)
 }
 
+// lately reports whether somebody has read many entries within the last second.
+func (a *aside) lately(now time.Time) bool {
+	until := a.until.Load()
+	return until != 0 && now.UnixNano()-until < int64(time.Second)
+}
+
 // stepAside lets readers go first.
 func (f *freezer) stepAside() {
 	s := f.s

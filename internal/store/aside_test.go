@@ -125,3 +125,20 @@ func TestCheckpointInAHurry(t *testing.T) {
 		t.Fatalf("%v to step aside after the clock was set back", left)
 	}
 }
+
+// Where the file was read is still known when a checkpoint ends within the second after, and not for longer.
+func TestReadLately(t *testing.T) {
+	s, clk, _ := asideStore(t, 1)
+	if s.aside.lately(clk.Now()) {
+		t.Fatal("nobody has read")
+	}
+	s.aside.ask(asideKeys)
+	for _, c := range []struct {
+		after time.Duration
+		want  bool
+	}{{0, true}, {asideFor + time.Second - 1, true}, {asideFor + time.Second, false}} {
+		if got := s.aside.lately(clk.Now().Add(c.after)); got != c.want {
+			t.Errorf("%v after a read: %v", c.after, got)
+		}
+	}
+}

@@ -202,7 +202,9 @@ func (s *logStore) writeFrozen() error {
 	if st, err := s.opt.FS.Stat(s.state.path); err == nil && s.state.spare() >= uint64(st.Size())/4*3 {
 		s.largest.Store(0) // nearly all is gone: what is free lies in long pieces
 	}
-	s.state.forget()
+	if !s.aside.lately(s.clk.Now()) { // else who reads would have to map it all again
+		s.state.forget()
+	}
 	return nil
 }
 
