@@ -12,6 +12,8 @@
 //   - Input trees are never changed; a copy of an unparsed body shares its bytes and never shows later changes.
 //   - A Program is immutable: any number of runs may use it at the same time.
 //
+// Package domain below has the parsers of bodies; this one knows them as the interface Domain.
+//
 // What never happens here: MQ, input and output, clocks, chance. They come in through Invocation.
 // Start at Compile (compile.go), Module.Run (run.go), Node (node.go).
 package esql

@@ -223,6 +223,9 @@ func (p *parser) pathElem() pathElem {
 	return e
 }
 
+// wellKnown are the prefixes that XML itself declares.
+var wellKnown = map[string]string{"xml": "http://www.w3.org/XML/1998/namespace", "xmlns": "http://www.w3.org/2000/xmlns/"}
+
 // elemName reads [namespace:]name, each a word, an expression in braces, or *.
 func (p *parser) elemName(e *pathElem) {
 	if p.acceptPunct(":") { // no namespace, said in so many words
@@ -246,6 +249,8 @@ func (p *parser) elemName(e *pathElem) {
 		e.nsMode = nsExpr
 		v := p.lookup(first.text)
 		switch {
+		case v == nil && wellKnown[first.text] != "":
+			e.ns = &literal{first.pos, char(wellKnown[first.text])}
 		case v == nil:
 			p.report(first.pos, "the namespace prefix %s is not declared: DECLARE %s NAMESPACE 'urn:…'", first.text, first.text)
 			e.ns = &literal{first.pos, char("")}

@@ -156,6 +156,25 @@ func (v Value) display() string {
 	return formatMoment(v)
 }
 
+// Plain is the value as it stands in a text without types, such as XML: dates in the form of ISO 8601, truth values in small
+// letters, bytes as hexadecimal digits.
+func (v Value) Plain() string {
+	switch v.kind {
+	case Boolean:
+		return strings.ToLower(v.display())
+	case Timestamp, GMTTimestamp:
+		s := strings.Replace(v.display(), " ", "T", 1)
+		if v.kind == GMTTimestamp {
+			s += "Z"
+		}
+		return s
+	}
+	return v.display()
+}
+
+// ParseNumber reads an INTEGER, a DECIMAL or, with an exponent, a FLOAT; what is too long for the first is the second.
+func ParseNumber(s string) (Value, bool) { return parseNumber(s) }
+
 // shorten cuts a text for a message at a whole character.
 func shorten(s string, n int) string {
 	if len(s) <= n {
