@@ -42,28 +42,40 @@ type killRun struct {
 	where map[string]int
 	last  string        // where the daemon was killed last
 	took  time.Duration // by the last start, until ready
+	cut   func()        // what the disk loses by a kill; nil: nothing
 }
 
 func TestKill(t *testing.T) {
 	loops := budget{test: 40, crash: 200, release: 10_000}.of(t)
 	for _, seed := range seeds(t, "kill") {
 		r := &killRun{t: t, seed: seed, rnd: random(seed, 0), data: t.TempDir(), l: newLedger(), where: map[string]int{}}
-		defer keepArtefacts(t, r.data)
-		r.create()
-		for r.loop = 1; r.loop <= loops && !t.Failed(); r.loop++ {
-			r.once()
-		}
-		r.k.kill()
-		var places []string
-		for p, n := range r.where {
-			places = append(places, fmt.Sprintf("%s %d", p, n))
-		}
-		sort.Strings(places)
-		t.Logf("seed %d, %d loops; acknowledged: %d puts, %d gets, %d commits, %d backouts, %d publications, %d definitions; killed: %s",
-			seed, r.loop-1, r.l.puts, r.l.gets, r.l.commits, r.l.backouts, r.l.pubs, r.l.defs, strings.Join(places, ", "))
-		if r.l.puts == 0 || r.l.gets == 0 || r.l.pubs == 0 || r.l.defs == 0 {
-			t.Error("nothing was acknowledged: the loops proved nothing")
-		}
+		r.run(loops)
+	}
+}
+
+func (r *killRun) run(loops int) {
+	defer keepArtefacts(r.t, r.data)
+	r.create()
+	for r.loop = 1; r.loop <= loops && !r.t.Failed(); r.loop++ {
+		r.once()
+	}
+	r.k.kill()
+	var places []string
+	for p, n := range r.where {
+		places = append(places, fmt.Sprintf("%s %d", p, n))
+	}
+	sort.Strings(places)
+	r.t.Logf("seed %d, %d loops; acknowledged: %d puts, %d gets, %d commits, %d backouts, %d publications, %d definitions; killed: %s",
+		r.seed, r.loop-1, r.l.puts, r.l.gets, r.l.commits, r.l.backouts, r.l.pubs, r.l.defs, strings.Join(places, ", "))
+	if r.l.puts == 0 || r.l.gets == 0 || r.l.pubs == 0 || r.l.defs == 0 {
+		r.t.Error("nothing was acknowledged: the loops proved nothing")
+	}
+}
+
+// gone is what becomes of the disk when its daemon was killed.
+func (r *killRun) gone() {
+	if r.cut != nil {
+		r.cut()
 	}
 }
 
@@ -74,7 +86,7 @@ func (r *killRun) create() {
 	r.k, err = startChild(order{Data: r.data})
 	must(r.t, err)
 	r.k.kill()
-	must(r.t, os.WriteFile(filepath.Join(paths.Dir(r.data, "QM1"), "qm.ini"), []byte("Log:\n   SegmentSize=1M\n"), 0o600))
+	must(r.t, writeSynced(filepath.Join(paths.Dir(r.data, "QM1"), "qm.ini"), "Log:\n   SegmentSize=1M\n"))
 	r.k, err = startChild(order{Data: r.data})
 	must(r.t, err)
 	var b strings.Builder
@@ -93,6 +105,15 @@ func (r *killRun) create() {
 	}
 	r.k.kill()
 	r.next()
+}
+
+func writeSynced(name, text string) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // next starts the daemon of the next loop, with the place where it will be killed.
@@ -118,8 +139,10 @@ func (r *killRun) once() {
 	if out := r.k.stderr.String(); strings.Contains(out, "panic") {
 		r.t.Errorf("loop %d: %s", r.loop, out)
 	}
+	r.gone()
 	if r.rnd.IntN(10) < 3 {
 		r.killStart()
+		r.gone()
 	}
 	if err := checkClean(vfs.OS(), paths.Dir(r.data, "QM1")); err != nil {
 		r.t.Errorf("loop %d: %v", r.loop, err)

@@ -10,6 +10,9 @@ func TestMain(m *testing.M) {
 	if o := os.Getenv(childEnv); o != "" {
 		os.Exit(childMain(o))
 	}
+	if dir := os.Getenv(diskEnv); dir != "" {
+		os.Exit(diskMain(dir))
+	}
 	os.Exit(run(m))
 }
 
