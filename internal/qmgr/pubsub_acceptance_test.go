@@ -13,7 +13,8 @@ import (
 )
 
 // Each test names its numbers in the acceptance examples of seed 000 (unwanted topics in the topic tree). 41 and 42 speak of
-// rates: they are BenchmarkPublishBesideUnused, which `make bench` runs, and no test.
+// rates: what they rest on is counted in TestAcceptance000ManyTopics, and BenchmarkPublishBesideUnused takes the time. 50 is
+// TestAcceptance000Guide.
 
 // 000/1 to 4, 25 to 27, 43, 44: what a publication makes, and DISPLAY TPSTATUS of it.
 func TestAcceptance000Tree(t *testing.T) {
@@ -104,6 +105,7 @@ func TestAcceptance000TopicObject(t *testing.T) {
 	r.ok("DEFINE SUB(D1) TOPICSTR('USA/Alabama') DEST(Q)")
 	r.ok("DELETE TOPIC(ALABAMA)")
 	r.pass(20 * time.Second)
+	r.wantNodes("USA USA/Alabama", "") // 52
 	if got := r.field("DISPLAY TPSTATUS('USA/Alabama') ADMIN", "ADMIN"); got != "" {
 		t.Errorf("ADMIN(%s)", got)
 	}
@@ -201,9 +203,12 @@ func TestAcceptance000Publishers(t *testing.T) {
 	r.pass(20 * time.Second)
 	r.wantNodes("USA USA/Alabama USA/Alabama/Auburn", "")
 	r.close(r.c, h, 0)
-	for _, gone := range []string{"USA/Alabama/Auburn", "USA/Alabama", "USA"} {
-		r.pass(2 * time.Second)
-		r.wantNodes("", gone)
+	// 24: leaf first, one life each; no child is ever without its parents.
+	for _, c := range [][2]string{{"USA USA/Alabama", "USA/Alabama/Auburn"}, {"USA", "USA/Alabama"}, {"", "USA"}} {
+		r.pass(1900 * time.Millisecond)
+		r.wantNodes(c[0]+" "+c[1], "")
+		r.pass(100 * time.Millisecond)
+		r.wantNodes(c[0], c[1])
 	}
 
 	r.ok("DEFINE TOPIC(ALABAMA) TOPICSTR('USA/Alabama')")
@@ -222,8 +227,13 @@ func TestAcceptance000Publishers(t *testing.T) {
 	other := r.connect("other")
 	r.openTopic(other, "USA/Alabama/Auburn")
 	got := r.show("DISPLAY TPSTATUS('USA/Alabama/#') TYPE(PUB) ACTCONN")
-	if len(got) != 2 || !strings.Contains(strings.Join(got, "\n"), connOf(r.c)) || !strings.Contains(strings.Join(got, "\n"), connOf(other)) {
-		t.Errorf("publishers: %s", got)
+	if len(got) != 2 {
+		t.Fatalf("29: publishers: %s", got)
+	}
+	for i, want := range []struct{ topic, conn string }{{"USA/Alabama", connOf(r.c)}, {"USA/Alabama/Auburn", connOf(other)}} {
+		if !strings.Contains(got[i], "TOPICSTR("+want.topic+")") || !strings.Contains(got[i], "ACTCONN("+want.conn+")") {
+			t.Errorf("29: publisher %s, want %s on %s", got[i], want.conn, want.topic)
+		}
 	}
 	if rep := r.show("DISPLAY CONN(" + connOf(other)[32:] + ")"); len(rep) != 1 {
 		t.Errorf("DISPLAY CONN: %s", rep)

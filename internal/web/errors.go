@@ -97,8 +97,12 @@ func ofError(err error) *Problem {
 	if !ok {
 		status = http.StatusBadRequest
 	}
+	what := e.Op
+	if e.Object != "" {
+		what += " of " + e.Object
+	}
 	p = &Problem{Type: "qmgr", MsgID: "MQWB0300E", status: status, CC: int32(e.CC), RC: int32(e.RC),
-		Message:     fmt.Sprintf("MQWB0300E: %s of %s ended with reason %d (%s)", e.Op, e.Object, e.RC, e.RC.Name()),
+		Message:     fmt.Sprintf("MQWB0300E: %s ended with reason %d (%s)", what, e.RC, e.RC.Name()),
 		Explanation: "The queue manager refused the request with an MQ reason code.",
 		Action:      "Look up the reason code; its name says what to change."}
 	if errors.Is(err, errModel) {

@@ -273,6 +273,11 @@ func TestErrorsHideCauses(t *testing.T) {
 	if strings.Contains(p.Message, "secret") || p.RC != mqi.MQRC_RESOURCE_PROBLEM || p.status != http.StatusInsufficientStorage {
 		t.Errorf("%+v %d", p, p.status)
 	}
+	for object, want := range map[string]string{"Q": "MQPUT of Q ended", "": "MQPUT ended"} { // of a broken connection none is known
+		if p := ofError(mqi.E("MQPUT", object, mqi.MQRC_CONNECTION_BROKEN)); !strings.Contains(p.Message, want) {
+			t.Errorf("%q: %s", object, p.Message)
+		}
+	}
 	if p := ofError(errors.New("/secret/path")); strings.Contains(p.Message, "secret") || p.status != 500 {
 		t.Errorf("%+v", p)
 	}
