@@ -234,6 +234,9 @@ func (c *conv) put1(m call, b *wire.Put1) error {
 }
 
 func (c *conv) inquire(m call, a wire.API, b *wire.Attrs) error {
+	if b.Bad != 0 {
+		return c.reply(m.h, api(mqi.E("MQINQ", "", b.Bad), a.Hobj), &wire.Empty{})
+	}
 	ints, chars, err := c.conn.Inq(c.ctx, a.Hobj, b.Selectors, int(b.IntCount), int(b.CharLength))
 	if failed(err) {
 		return c.reply(m.h, api(err, a.Hobj), &wire.Empty{})
@@ -267,6 +270,9 @@ func recode(fields []byte, t wire.Text) []byte {
 }
 
 func (c *conv) set(m call, a wire.API, b *wire.Attrs) error {
+	if b.Bad != 0 {
+		return c.reply(m.h, api(mqi.E("MQSET", "", b.Bad), a.Hobj), &wire.Empty{})
+	}
 	codec, _ := m.h.Codec()
 	chars := []byte(codec.Text.Decode(b.Chars))
 	return c.reply(m.h, api(c.conn.Set(c.ctx, a.Hobj, b.Selectors, b.Ints, chars), a.Hobj), &wire.Empty{})

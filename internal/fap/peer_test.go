@@ -183,6 +183,21 @@ func (p *peer) want(t wire.Type) (wire.Header, wire.API, wire.Body) {
 	return h, a, b
 }
 
+// refusal receives an answer that has no body.
+func (p *peer) refusal(t wire.Type) wire.API {
+	p.t.Helper()
+	h, body, err := wire.ReadSegment(p.nc, 1<<20)
+	if err != nil || h.Type != t {
+		p.t.Fatalf("received %v, %v, want %v", h.Type, err, t)
+	}
+	c, _ := h.Codec()
+	a, _, err := wire.Decode(wire.MQCMIT.Reply(), body, c)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return a
+}
+
 // call sends an MQI call and returns the answer.
 func (p *peer) call(t wire.Type, conv uint32, hobj int32, b wire.Body) (wire.API, wire.Body) {
 	p.t.Helper()

@@ -76,13 +76,12 @@ func (c *conv) streamed(st *stream, body []byte, total int, s WaitState, err err
 		c.askGoroutine()
 		return nil
 	case Waits:
-		st.told = 0
-		return nil
+		return c.served(st, nil)
+	}
+	if err := c.served(st, err); err != nil {
+		return err
 	}
 	rc, err := c.send(st, &st.md, &st.gmo, body, total, err)
-	if rc == 0 {
-		st.told = 0
-	}
 	if err != nil || rc == 0 {
 		return err
 	}

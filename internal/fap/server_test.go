@@ -96,6 +96,18 @@ func TestVerbs(t *testing.T) {
 			len(r.Chars) != 64 {
 			t.Errorf("MQINQ: %+v, %+v", a, r)
 		}
+		for _, typ := range []wire.Type{wire.MQINQ, wire.MQSET} {
+			for _, bad := range []struct {
+				attrs wire.Attrs
+				rc    mqi.RC
+			}{{wire.Attrs{Selectors: make([]int32, 257)}, mqi.MQRC_SELECTOR_LIMIT_EXCEEDED}, {wire.Attrs{IntCount: -1}, mqi.MQRC_INT_ATTR_COUNT_ERROR},
+				{wire.Attrs{CharLength: -1}, mqi.MQRC_CHAR_ATTR_LENGTH_ERROR}} {
+				p.send(typ, 1, q, &bad.attrs)
+				if a := p.refusal(typ.Reply()); a.CompCode != int32(mqi.CCFailed) || a.Reason != int32(bad.rc) {
+					t.Errorf("%v: %+v, want %d", typ, a, bad.rc)
+				}
+			}
+		}
 		p.call(wire.MQCLOSE, 1, q, &wire.Close{})
 		if a, _ := p.call(wire.MQCLOSE, 1, q, &wire.Close{}); a.Reason != mqi.MQRC_HOBJ_ERROR {
 			t.Errorf("second MQCLOSE: %+v", a)

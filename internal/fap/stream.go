@@ -34,6 +34,7 @@ type stream struct {
 	ahead int         // bytes sent that the client has not reported yet
 	seq   int64       // of the last request
 	told  mqi.RC      // why its listener is not served, as it has been told
+	again bool        // it has been told that it is served again, whereupon the client repeats its request
 
 	wait   Wait      // of a connection whose gets need no goroutine
 	parked bool      // it waits there
@@ -95,10 +96,17 @@ func (c *conv) request(m call, r *wire.Request) error {
 			watched.Consumer(r.Hobj, true)
 		}
 	}
-	c.unpark(st)
-	if r.Sel != nil {
-		st.sel = *r.Sel
+	if r.Sel == nil {
+		r.Flags |= st.req.Flags & wire.ReqCallback // a listener that has been told of an event leaves it out at times
+		if st.again && r.Received == 0 {           // those after a message report its bytes
+			if st.again = false; !st.open {
+				return nil // what it asked for has been sent meanwhile
+			}
+		}
+	} else {
+		st.sel, st.again = *r.Sel, false
 	}
+	c.unpark(st)
 	st.until = time.Time{}
 	st.req, st.h, st.seq, st.open, st.next = *r, m.h, m.seq, true, false
 	st.ahead = max(0, st.ahead-int(r.Received))
@@ -278,11 +286,27 @@ func (c *conv) deliver(ctx context.Context, st *stream, wait bool) (rc mqi.RC, e
 	md, gmo := st.wanted(wait)
 	room := c.room(st, &gmo)
 	body, total, gerr := c.conn.Get(ctx, st.req.Hobj, &md, &gmo, room)
-	rc, err = c.send(st, &md, &gmo, body, total, gerr)
-	if rc == 0 || rc == mqi.MQRC_NO_MSG_AVAILABLE {
-		st.told = 0
+	if err := c.served(st, gerr); err != nil {
+		return 0, err
 	}
-	return rc, err
+	return c.send(st, &md, &gmo, body, total, gerr)
+}
+
+// served lets a listener's event handler know that its queue gives messages again, after it has heard that it does not.
+func (c *conv) served(st *stream, gerr error) error {
+	_, rc := mqi.Reason(gerr)
+	if st.told == 0 || failed(gerr) && rc != mqi.MQRC_NO_MSG_AVAILABLE {
+		return nil
+	}
+	told := st.told
+	st.told = 0
+	if told != mqi.MQRC_GET_INHIBITED {
+		return nil
+	}
+	st.again = true
+	h := st.h
+	h.Req = requestID
+	return c.note(h, &wire.Notify{Hobj: st.req.Hobj, Code: wire.NoteGetAllowed, Value: mqi.MQRC_GET_ENABLED})
 }
 
 // send sends what a get for a request has got. rc is the reason when that is no message.

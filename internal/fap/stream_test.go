@@ -106,42 +106,63 @@ func TestListener(t *testing.T) {
 	p.quiet() // closed
 }
 
-// TestListenerTold: a listener is told, once, that its queue is GET(DISABLED), and gets its messages when it is not any more.
+// TestListenerTold: a listener is told, once, that its queue is GET(DISABLED), and that it is not any more. The client repeats its
+// request then, before or after the message that answers the first one: it is sent one message all the same.
 func TestListenerTold(t *testing.T) {
 	m := memory.New("QM1", "Q1")
-	p := start(t, m, nil, nil).client(t)
-	p.startConv(3)
-	p.connect(3)
-	q, other := p.open(1, "Q1"), p.open(3, "Q1")
+	s := start(t, m, nil, nil)
+	p, putter := s.client(t), s.client(t)
+	q, other := p.open(1, "Q1"), putter.open(1, "Q1")
 	p.note(1, -1, wire.NoteConnState, 2, false)
 	p.request(1, q, wire.ReqSelection|wire.ReqCallback, 0, 1, 0, false)
 	p.quiet()
-	set := func(inhibit int32, told bool) {
+	told := func(code wire.Note, rc mqi.RC) {
 		t.Helper()
-		p.send(wire.MQSET, 3, other, &wire.Attrs{Selectors: []int32{mqi.MQIA_INHIBIT_GET}, IntCount: 1, Ints: []int32{inhibit}, Values: true})
-		for answered := false; !answered || told; {
-			h, _, b := p.recv()
-			n, ok := b.(*wire.Notify)
-			switch {
-			case h.Type == wire.MQSET.Reply() && !answered:
-				answered = true
-			case ok && told && n.Hobj == q && n.Code == wire.NoteGetInhibited && n.Value == mqi.MQRC_GET_INHIBITED && h.Req == 1 && h.Flags == wire.FlagWhole:
-				told = false
-			default:
-				t.Fatalf("received %+v %+v", h, b)
-			}
+		h, _, b := p.want(wire.Notification)
+		if n := b.(*wire.Notify); n.Hobj != q || n.Code != code || n.Value != int32(rc) || h.Req != 1 || h.Flags != wire.FlagWhole {
+			t.Fatalf("told %+v", n)
 		}
 	}
-	for i := int32(1); i <= 2; i++ {
-		set(mqi.MQQA_GET_INHIBITED, true)
-		time.Sleep(1200 * time.Millisecond) // it has been tried again
-		p.quiet()
-		p.put(3, other, "late", 0)
-		set(mqi.MQQA_GET_ALLOWED, false)
-		p.message("late", i, i)
-		p.request(1, q, wire.ReqCallback, 0, 1, 364+4, false)
-		p.quiet()
+	set := func(inhibit int32, code wire.Note, rc mqi.RC) {
+		t.Helper()
+		putter.call(wire.MQSET, 1, other, &wire.Attrs{Selectors: []int32{mqi.MQIA_INHIBIT_GET}, IntCount: 1, Ints: []int32{inhibit}, Values: true})
+		told(code, rc)
 	}
+	set(mqi.MQQA_GET_INHIBITED, wire.NoteGetInhibited, mqi.MQRC_GET_INHIBITED)
+	time.Sleep(1200 * time.Millisecond) // it has been tried again
+	p.quiet()
+	set(mqi.MQQA_GET_ALLOWED, wire.NoteGetAllowed, mqi.MQRC_GET_ENABLED)
+	p.request(1, q, wire.ReqCallback, 0, 1, 0, false) // again
+	putter.put(1, other, "late", 0)
+	putter.put(1, other, "later", 0)
+	p.message("late", 1, 1)
+	p.quiet()
+	p.request(1, q, wire.ReqCallback, 0, 1, 364+4, false)
+	p.message("later", 2, 2)
+	p.request(1, q, wire.ReqCallback, 0, 1, 364+5, false)
+
+	for i, first := range []bool{true, false} {
+		n := int32(3 + 2*i)
+		set(mqi.MQQA_GET_INHIBITED, wire.NoteGetInhibited, mqi.MQRC_GET_INHIBITED)
+		putter.put(1, other, "waits", 0)
+		putter.put(1, other, "as well", 0)
+		set(mqi.MQQA_GET_ALLOWED, wire.NoteGetAllowed, mqi.MQRC_GET_ENABLED)
+		p.message("waits", n, n)
+		if first {
+			p.request(1, q, wire.ReqCallback, 0, 1, 0, false) // again, on its way when the message was
+			p.quiet()
+		}
+		p.request(1, q, 0, 0, 1, 364+5, false) // clients leave the flag out here
+		p.message("as well", n+1, n+1)
+		if !first {
+			p.request(1, q, wire.ReqCallback, 0, 1, 0, false)
+			p.quiet()
+		}
+		p.request(1, q, 0, 0, 1, 364+7, false)
+	}
+	p.stopped(1, 0)
+	putter.put(1, other, "stopped", 0)
+	p.quiet()
 }
 
 // TestStreamedGet is a synchronous get at level 12: the client keeps the time, and asks once more at its end.

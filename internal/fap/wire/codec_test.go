@@ -195,8 +195,7 @@ func TestRefused(t *testing.T) {
 		{"negative data length", "06-put", MQPUT, be(16+364+152, 0xff), Error{"MQPUT", 532, BadLength}},
 		{"negative buffer", "06b-get", MQGET, be(16+364+112, 0xff), Error{"MQGET", 496, BadLength}},
 		{"MQGMO version 9", "06b-get", MQGET, be(16+364+7, 9), Error{"GMO", 384, BadVersion}},
-		{"a billion selectors", "04-qmgr-inquire", MQINQ, be(16, 0x3b), Error{"MQINQ", 16, BadLength}},
-		{"negative attribute count", "10-queue-inq-set", MQSET, be(20, 0xff), Error{"MQINQ", 28, BadLength}},
+		{"more selectors than there are", "04-qmgr-inquire", MQINQ, be(16, 0, 0, 1, 0), Error{"MQINQ", 28, BadLength}},
 		{"topic string outside", "16b-topic-open-publish", SPI, be(40+44+336+4, 0x7f), Error{"OD", 484, BadLength}},
 		{"SPI structure too long", "11-async-put", SPI, be(36, 0, 1, 0, 0), Error{"SPRU", 40, BadLength}},
 		{"credentials too long", "02-auth-csp", ConAuthInfo, be(16, 0x7f), Error{"CAUT", 24, BadLength}},
@@ -214,6 +213,35 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: error %v", tc.name, err)
 		} else if *got != tc.want {
 			t.Errorf("%s: %+v, want %+v", tc.name, *got, tc.want)
+		}
+	}
+}
+
+// TestBadCounts: counts that the verb has reason codes for are no error of the protocol, and cost no memory.
+func TestBadCounts(t *testing.T) {
+	all := loadFrames(t)
+	for _, tc := range []struct {
+		name string
+		typ  Type
+		at   int
+		with byte
+		want mqi.RC
+	}{
+		{"04-qmgr-inquire", MQINQ, 16, 0xff, mqi.MQRC_SELECTOR_COUNT_ERROR},
+		{"04-qmgr-inquire", MQINQ, 16, 0x3b, mqi.MQRC_SELECTOR_LIMIT_EXCEEDED},
+		{"04-qmgr-inquire", MQINQ, 20, 0xff, mqi.MQRC_INT_ATTR_COUNT_ERROR},
+		{"04-qmgr-inquire", MQINQ, 24, 0xff, mqi.MQRC_CHAR_ATTR_LENGTH_ERROR},
+		{"10-queue-inq-set", MQSET, 16, 0xff, mqi.MQRC_SELECTOR_COUNT_ERROR},
+		{"10-queue-inq-set", MQSET, 20, 0xff, mqi.MQRC_INT_ATTR_COUNT_ERROR},
+		{"10-queue-inq-set", MQSET, 24, 0xff, mqi.MQRC_CHAR_ATTR_LENGTH_ERROR},
+	} {
+		f := find(t, all, tc.name, tc.typ, 0)
+		c, _ := f.header.Codec()
+		b := bytes.Clone(f.body)
+		b[tc.at] = tc.with
+		_, got, err := Decode(tc.typ, b, c)
+		if a, ok := got.(*Attrs); err != nil || !ok || a.Bad != tc.want || a.Selectors != nil {
+			t.Errorf("%v, %d at %d: %+v, %v", tc.typ, tc.with, tc.at, got, err)
 		}
 	}
 }

@@ -234,6 +234,8 @@ type Attrs struct {
 	Values     bool // values stand behind the selectors
 	Ints       []int32
 	Chars      []byte // in the code page of the segment
+
+	Bad mqi.RC // why the counts of a request cannot be served; the rest is not there then
 }
 
 // maxSelectors is the MQI's own limit.
@@ -241,12 +243,16 @@ const maxSelectors = 256
 
 func (a *Attrs) decode(d *Decoder) {
 	d.in = "MQINQ"
-	n := d.count(4)
+	n := int(d.i32())
 	a.IntCount, a.CharLength = d.i32(), d.i32()
-	if d.err == nil && (n > maxSelectors || n > d.rest()/4 || a.IntCount < 0 || a.CharLength < 0) {
-		d.fail(BadLength)
-	}
 	if d.err != nil {
+		return
+	}
+	if a.Bad = a.badCount(n); a.Bad != 0 {
+		return // the verb says so
+	}
+	if n > d.rest()/4 {
+		d.fail(BadLength)
 		return
 	}
 	a.Selectors = d.i32s(n)
@@ -259,6 +265,20 @@ func (a *Attrs) decode(d *Decoder) {
 	}
 	a.Ints = d.i32s(int(a.IntCount))
 	a.Chars = d.take(int(a.CharLength))
+}
+
+func (a *Attrs) badCount(selectors int) mqi.RC {
+	switch {
+	case selectors < 0:
+		return mqi.MQRC_SELECTOR_COUNT_ERROR
+	case selectors > maxSelectors:
+		return mqi.MQRC_SELECTOR_LIMIT_EXCEEDED
+	case a.IntCount < 0:
+		return mqi.MQRC_INT_ATTR_COUNT_ERROR
+	case a.CharLength < 0:
+		return mqi.MQRC_CHAR_ATTR_LENGTH_ERROR
+	}
+	return 0
 }
 
 func (d *Decoder) i32s(n int) []int32 {

@@ -256,8 +256,21 @@ public final class Reasons {
             same("2016", told.poll(5, TimeUnit.SECONDS));
             same("SUSPTEMP", consumer());
             admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
-            base((m, q) -> q.put(text("late"), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
+            same("2494", told.poll(5, TimeUnit.SECONDS));
+            for (String body : new String[] {"late", "later", "last"}) {
+                base((m, q) -> q.put(text(body), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
+            }
             same("late", got.poll(5, TimeUnit.SECONDS));
+            same("later", got.poll(5, TimeUnit.SECONDS));
+            same("last", got.poll(5, TimeUnit.SECONDS));
+            admin.mqsc("ALTER QLOCAL(" + queue + ") GET(DISABLED)");
+            same("2016", told.poll(5, TimeUnit.SECONDS));
+            base((m, q) -> q.put(text("waits"), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
+            base((m, q) -> q.put(text("as well"), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
+            admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
+            same("2494", told.poll(5, TimeUnit.SECONDS));
+            same("waits", got.poll(5, TimeUnit.SECONDS));
+            same("as well", got.poll(5, TimeUnit.SECONDS));
             c.stop();
             same("INACTIVE", consumer());
             same(null, told.poll());
