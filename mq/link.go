@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/fap/direct"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
@@ -36,6 +37,7 @@ var codec = func() wire.Codec {
 // goroutine of the link reads while nobody does (watch.go).
 type link struct {
 	nc     net.Conn
+	w      io.Writer // to nc, the quickest there is
 	shared bool
 	size   int // of a segment
 	maxMsg int
@@ -64,7 +66,10 @@ type link struct {
 }
 
 func (l *link) init(nc net.Conn) {
-	l.nc, l.size = nc, wire.DefaultTransmission
+	l.nc, l.w, l.size = nc, nc, wire.DefaultTransmission
+	if d := direct.New(nc); d != nil {
+		l.w = d
+	}
 	l.quiescing, l.ended = make(chan struct{}), make(chan struct{})
 	l.in.init()
 	l.out.init()

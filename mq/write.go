@@ -2,7 +2,7 @@ package mq
 
 import (
 	"encoding/binary"
-	"net"
+	"io"
 	"sync"
 	"time"
 
@@ -43,7 +43,7 @@ func (l *link) sendH(h wire.Header, a wire.API, b wire.Body) error {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
 	l.out.b = wire.AppendMessage(l.out.b, h, a, b, codec, l.size)
-	return l.out.flush(l.nc)
+	return l.out.flush(l.w)
 }
 
 // sendPut writes an MQPUT. Without now it may be gathered with others.
@@ -55,7 +55,7 @@ func (l *link) sendPut(hobj int32, p *wire.Put, now bool) error {
 		w.b = wire.AppendMessage(w.b, l.header(wire.MQPUT, l.req), wire.API{Hobj: hobj}, p, codec, l.size)
 	}
 	if now {
-		return w.flush(l.nc)
+		return w.flush(l.w)
 	}
 	return l.gather()
 }
@@ -113,7 +113,7 @@ func (l *link) sendGathered(t wire.Type, b wire.Body) error {
 }
 
 // flush writes what was gathered. With the lock.
-func (w *writer) flush(nc net.Conn) error {
+func (w *writer) flush(nc io.Writer) error {
 	if len(w.b) == 0 {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (l *link) gather() error {
 	lone := now.Sub(w.last) > gatherAfter
 	w.last = now
 	if lone || len(w.b) >= writeFull {
-		return w.flush(l.nc)
+		return w.flush(l.w)
 	}
 	if !w.flusher {
 		w.flusher = true
@@ -163,7 +163,7 @@ func (l *link) flushLater() {
 		case len(w.b) == 0:
 			w.idle = true
 		case seen == w.flushed && looks > 0 || time.Since(w.last) > gatherAfter:
-			if err := w.flush(l.nc); err != nil {
+			if err := w.flush(l.w); err != nil {
 				w.mu.Unlock()
 				l.close(err)
 				return

@@ -93,13 +93,12 @@ func (m *Manager) handSafely(by any, q *Queue, head *msgHead, body []byte) (bool
 
 // pass gives a message that goes past the queue its number, and counts it when it is as good as got.
 func (q *Queue) pass(head *msgHead, got bool) store.Seq {
-	now := q.m.opt.Clock.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	seq := q.nextSeq
 	q.nextSeq++
-	if got {
-		q.passed(now, head.putNanos)
+	if got { // in the moment of the put
+		q.passed(time.Unix(0, head.putNanos), head.putNanos)
 	}
 	return seq
 }

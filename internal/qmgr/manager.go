@@ -75,6 +75,7 @@ type Manager struct {
 	nextQID atomic.Uint32
 	cfgs    cfgShare
 	self    atomic.Pointer[Object] // the queue manager's own object, once it was asked for
+	limit   atomic.Pointer[limits] // as they were when last asked for
 	noQmgr  *Def                   // stands in for the QMGR definition while there is none
 
 	topics topicFeed   // the topic tree and who is pinned in it

@@ -237,7 +237,7 @@ func (c *Conn) checkPublish(h *handle, md *mqi.MD, pmo *mqi.PMO, n int) mqi.RC {
 		return mqi.MQRC_MISSING_REPLY_TO_Q
 	case pmo.Version >= 3 && (pmo.PubLevel < 0 || pmo.PubLevel > pubsub.MaxSubLevel):
 		return mqi.MQRC_PMO_ERROR
-	case n > numAttr(c.m.qmgrDef(), "MAXMSGL", 4194304):
+	case n > c.m.limits().maxMsgL:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
 	}
 	return 0
@@ -267,7 +267,7 @@ func (c *Conn) completePublication(head *msgHead, pmo *mqi.PMO, attrs *pubsub.At
 		}
 	}
 	if md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
-		md.CodedCharSetID = int32(numAttr(c.m.qmgrDef(), "CCSID", 1208))
+		md.CodedCharSetID = c.m.limits().ccsid
 	}
 	if n, err := strconv.Atoi(attrs[pubsub.CAPEXPRY]); err == nil && n > 0 && (md.Expiry < 0 || int(md.Expiry) > n) {
 		md.Expiry = int32(n)

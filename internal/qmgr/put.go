@@ -216,11 +216,27 @@ func (c *Conn) newHead(h *handle, md *mqi.MD, pmo *mqi.PMO) (head *msgHead, warn
 // putAllowed checks PUT(DISABLED) of every definition in the path.
 func (r *resolved) putAllowed() mqi.RC {
 	for _, o := range r.path {
-		if o.Def().Get("PUT") == "DISABLED" {
+		inhibited := false
+		if o.Queue != nil {
+			inhibited = o.Queue.cfg.Load().putInhibited
+		} else {
+			inhibited = o.Def().Get("PUT") == "DISABLED"
+		}
+		if inhibited {
 			return mqi.MQRC_PUT_INHIBITED
 		}
 	}
 	return 0
+}
+
+// defaults are DEFPRTY and DEFPSIST, which the first definition in the path decides.
+func (r *resolved) defaults() (priority int32, persistent bool) {
+	if q := r.path[0].Queue; q != nil {
+		cfg := q.cfg.Load()
+		return int32(cfg.defPrty), cfg.defPersist
+	}
+	d := r.first()
+	return int32(numAttr(d, "DEFPRTY", 0)), d.Get("DEFPSIST") == "YES"
 }
 
 // checkLength compares with MAXMSGL of the queue and the queue manager. On a transmission queue room is left for the
@@ -228,7 +244,7 @@ func (r *resolved) putAllowed() mqi.RC {
 func (c *Conn) checkLength(h *handle, md *mqi.MD, n int) (limit int, rc mqi.RC) {
 	room := min(h.queue.cfg.Load().maxMsgL, math.MaxInt32)
 	rc = mqi.MQRC_MSG_TOO_BIG_FOR_Q
-	if all := numAttr(c.m.qmgrDef(), "MAXMSGL", 4194304); all < room {
+	if all := c.m.limits().maxMsgL; all < room {
 		room, rc = all, mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR
 	}
 	if h.res.remote {
@@ -247,7 +263,8 @@ func (c *Conn) checkLength(h *handle, md *mqi.MD, n int) (limit int, rc mqi.RC) 
 func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 	md := &head.md
 	now := c.m.opt.Clock.Now()
-	first, cfg := h.res.first(), h.queue.cfg.Load()
+	cfg := h.queue.cfg.Load()
+	priority, persistent := h.res.defaults()
 	if pmo.Options&mqi.MQPMO_NEW_MSG_ID != 0 || md.MsgID.IsZero() {
 		md.MsgID = c.m.newID("AMQ ")
 	}
@@ -255,11 +272,11 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 		md.CorrelID = c.m.newID("AMQ ")
 	}
 	if md.Priority == mqi.MQPRI_PRIORITY_AS_Q_DEF {
-		md.Priority = int32(numAttr(first, "DEFPRTY", 0))
+		md.Priority = priority
 	}
 	if md.Persistence == mqi.MQPER_PERSISTENCE_AS_Q_DEF {
 		md.Persistence = mqi.MQPER_NOT_PERSISTENT
-		if first.Get("DEFPSIST") == "YES" {
+		if persistent {
 			md.Persistence = mqi.MQPER_PERSISTENT
 		}
 	}
@@ -267,7 +284,7 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
 	}
 	if md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
-		md.CodedCharSetID = int32(numAttr(c.m.qmgrDef(), "CCSID", 1208))
+		md.CodedCharSetID = c.m.limits().ccsid
 	}
 	c.replyTo(md)
 	if md.Version < 2 {

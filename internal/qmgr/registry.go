@@ -30,6 +30,25 @@ func (m *Manager) objectByQID(id store.QID) *Object {
 	return m.byQID[id]
 }
 
+// limits are the attributes of the queue manager that every put asks for, parsed once per definition.
+type limits struct {
+	def      *Def
+	maxMsgL  int
+	maxUMsgs int
+	ccsid    int32
+}
+
+func (m *Manager) limits() *limits {
+	d := m.qmgrDef()
+	if l := m.limit.Load(); l != nil && l.def == d {
+		return l
+	}
+	l := &limits{def: d, maxMsgL: numAttr(d, "MAXMSGL", 4194304), maxUMsgs: numAttr(d, "MAXUMSGS", 10000),
+		ccsid: int32(numAttr(d, "CCSID", 1208))}
+	m.limit.Store(l)
+	return l
+}
+
 // qmgrDef returns the queue manager's own definition.
 func (m *Manager) qmgrDef() *Def {
 	o := m.self.Load()

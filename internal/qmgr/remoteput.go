@@ -9,7 +9,7 @@ import (
 // on the dead-letter queue. The structures are built by package xmitq.
 
 // ccsid is the queue manager's coded character set.
-func (m *Manager) ccsid() int32 { return int32(numAttr(m.qmgrDef(), "CCSID", 1208)) }
+func (m *Manager) ccsid() int32 { return m.limits().ccsid }
 
 // envelope wraps a message for a transmission queue. The outer descriptor has an identifier of its own and carries the
 // message's as CorrelId. Properties kept beside the data travel in front of it as an MQRFH2.

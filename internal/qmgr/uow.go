@@ -132,7 +132,7 @@ func (c *Conn) room(n int) mqi.RC {
 	switch {
 	case u == nil, c.opt.Internal: // the queue manager's own moves have a bound of their own
 		return 0
-	case u.n+n > numAttr(c.m.qmgrDef(), "MAXUMSGS", 10000):
+	case u.n+n > c.m.limits().maxUMsgs:
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
 	}
 	return 0
