@@ -2,6 +2,7 @@ package esql
 
 import (
 	"math"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -509,7 +510,7 @@ func (m *machine) parseOptions(c *parseClause) (ParseOptions, error) {
 		*e.to = v.s
 	}
 	if l, ok := c.options.(*literal); ok {
-		o.FolderOnly = l.v.s == "FOLDERBITSTREAM"
+		o.FolderOnly = strings.Contains(l.v.s, "FOLDERBITSTREAM")
 	}
 	return o, nil
 }

@@ -16,7 +16,7 @@ func (s *block) exec(m *machine) (flow, error) {
 
 func (s *declareStmt) exec(m *machine) (flow, error) {
 	var v Value
-	if s.init != nil {
+	if s.init != nil && s.vars[0].typ.kind != rowKind {
 		var err error
 		if v, err = s.init.eval(m); err != nil {
 			return flow{}, err
@@ -38,6 +38,11 @@ func (s *declareStmt) exec(m *machine) (flow, error) {
 			*m.slot(ref) = variable{node: n, moved: moved}
 		case rowKind:
 			*m.slot(ref) = variable{node: &Node{Type: TypeName, Name: ref.name}}
+			if s.init != nil {
+				if err := m.fillItem(m.slot(ref).node, s.init); err != nil {
+					return flow{}, err
+				}
+			}
 		default:
 			if err := m.assign(ref, v); err != nil {
 				return flow{}, err

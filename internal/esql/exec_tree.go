@@ -82,11 +82,42 @@ func (m *machine) storeField(target, src *path) error {
 	if from.value.IsNull() && from.first == nil && from.lazy == nil && from.Type.Class() == TypeNameValue {
 		return m.deleteTarget(target) // a field that holds NULL
 	}
-	to, err := m.ensure(target)
+	to, err := m.ensureLike(target, from)
 	if err != nil {
 		return err
 	}
 	return m.copyInto(to, from, false)
+}
+
+// ensureLike is ensure, but a target that ends with * takes name and type of the source when it must be made: the usual
+// CopyMessageHeaders says SET OutputRoot.*[i] = InputRoot.*[i].
+func (m *machine) ensureLike(target *path, src *Node) (*Node, error) {
+	last := len(target.elems) - 1
+	if last < 0 || !target.elems[last].any {
+		return m.ensure(target)
+	}
+	front := *target
+	front.elems = target.elems[:last]
+	parent, err := m.ensure(&front)
+	if err != nil {
+		return nil, err
+	}
+	w, err := m.matcher(&target.elems[last])
+	if err != nil {
+		return nil, err
+	}
+	n, count, err := m.among(parent, &w)
+	if n != nil || err != nil {
+		return n, err
+	}
+	w.any, w.nsAny, w.name, w.ns = false, false, src.Name, src.Namespace
+	if !w.hasType {
+		w.hasType, w.typ = true, src.Type
+	}
+	if n, err = m.makeChild(parent, &w, count); err == nil && src.Domain != "" {
+		n.Domain = src.Domain
+	}
+	return n, err
 }
 
 // storeOne is SET field = the first of a list of elements.
@@ -260,10 +291,33 @@ func (s *createStmt) fill(m *machine, n *Node) error {
 			return err
 		}
 	}
-	if s.parse == nil {
+	switch {
+	case s.parse == nil:
+		return nil
+	case s.domain != nil:
+		return m.parseInto(n, s.parse)
+	}
+	return s.parseElement(m, n)
+}
+
+// parseElement is PARSE without DOMAIN: the parser is that of the tree around, and n becomes the element that the bytes hold.
+func (s *createStmt) parseElement(m *machine, n *Node) error {
+	top := &Node{Name: n.domainName(), Domain: n.domainName()}
+	if err := m.parseInto(top, s.parse); err != nil {
+		return err
+	}
+	src := top.last
+	if src == nil {
 		return nil
 	}
-	return m.parseInto(n, s.parse)
+	n.Type, n.Namespace, n.Name = src.Type, src.Namespace, src.Name
+	src.parent = n.parent // of the same domain: its types stay
+	err := m.copyInto(n, src, true)
+	src.parent = nil
+	if err != nil {
+		return err
+	}
+	return m.applyNames(&s.names, n)
 }
 
 func (m *machine) parseInto(n *Node, c *parseClause) error {

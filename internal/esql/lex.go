@@ -130,14 +130,11 @@ func (l *lexer) space() (token, bool) {
 			l.off += n
 		case c == '/' && l.peek(1) == '*':
 			start := token{kind: tBad, text: "a comment /* without its end */", off: l.off, pos: l.pos(l.off)}
-			n := strings.Index(l.src[l.off+2:], "*/")
-			if n < 0 {
-				l.off = len(l.src)
+			from := l.off
+			if !l.comment() {
 				start.end = l.off
 				return start, false
 			}
-			from := l.off
-			l.off += n + 4
 			l.newlines(from)
 		default:
 			r, n := utf8.DecodeRuneInString(l.src[l.off:])
@@ -148,6 +145,25 @@ func (l *lexer) space() (token, bool) {
 		}
 	}
 	return token{}, true
+}
+
+// comment skips one, and those inside of it: real modules comment out code that has comments.
+func (l *lexer) comment() bool {
+	for depth := 0; l.off < len(l.src); {
+		switch {
+		case l.peek(0) == '/' && l.peek(1) == '*':
+			depth++
+			l.off += 2
+		case l.peek(0) == '*' && l.peek(1) == '/':
+			l.off += 2
+			if depth--; depth == 0 {
+				return true
+			}
+		default:
+			l.off++
+		}
+	}
+	return false
 }
 
 // quoted reads '…' or "…", in which the quote is written twice.

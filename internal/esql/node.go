@@ -24,6 +24,8 @@ const (
 	XMLNSCCDataField     = TypeNameValue | 0x15
 	XMLNSCAttribute      = TypeNameValue | 0x16
 	XMLNSCNamespaceDecl  = TypeNameValue | 0x17
+	XMLNSCComment        = TypeNameValue | 0x18
+	XMLNSCInstruction    = TypeNameValue | 0x19
 	JSONObject           = TypeName | 0x20
 	JSONArray            = TypeName | 0x21
 )
@@ -37,7 +39,9 @@ var typeNames = map[string]Type{
 	"XMLNSC.FOLDER": XMLNSCFolder, "XMLNSC.DOCUMENTTYPE": XMLNSCDocumentType, "XMLNSC.XMLDECLARATION": XMLNSCXMLDeclaration,
 	"XMLNSC.VALUE": XMLNSCValue, "XMLNSC.PCDATAVALUE": XMLNSCValue, "XMLNSC.FIELD": XMLNSCField, "XMLNSC.PCDATAFIELD": XMLNSCField,
 	"XMLNSC.CDATAFIELD": XMLNSCCDataField, "XMLNSC.ATTRIBUTE": XMLNSCAttribute, "XMLNSC.SINGLEATTRIBUTE": XMLNSCAttribute,
-	"XMLNSC.DOUBLEATTRIBUTE": XMLNSCAttribute, "XMLNSC.NAMESPACEDECL": XMLNSCNamespaceDecl,
+	"XMLNSC.DOUBLEATTRIBUTE": XMLNSCAttribute, "XMLNSC.COMMENT": XMLNSCComment, "XMLNSC.PROCESSINGINSTRUCTION": XMLNSCInstruction,
+	"XMLNSC.NAMESPACEDECL": XMLNSCNamespaceDecl,
+	"MQRFH2.FIELD":         TypeNameValue, "MQRFH2C.FIELD": TypeNameValue, "MQRFH2.BITSTREAM": TypeNameValue,
 	"JSON.OBJECT": JSONObject, "JSON.ARRAY": JSONArray,
 }
 

@@ -42,13 +42,14 @@ const (
 	maxChain = 5000 // operators on one level, items of a list
 )
 
-// reserved cannot be the name of a variable.
+// reserved cannot be the name of a variable: the words that the product reserves, and those without which a fault could not be told
+// from a name. FIELD, FILTER, SET and the like are names in real modules.
 var reserved = map[string]bool{}
 
 func init() {
-	for _, w := range strings.Fields(`ALL AS BEGIN BY CALL CASE COMPUTE CREATE DECLARE DELETE DO ELSE ELSEIF END EXCEPTION FALSE FIELD
-		FILTER FOR FROM FUNCTION IF IN IS ITEM LEAVE LIKE MODULE MOVE NOT NULL OF OR AND ORDER PROCEDURE PROPAGATE REFERENCE RETURN
-		RETURNS SELECT SET THE THEN THROW TO TRUE UNKNOWN WHEN WHERE WHILE`) {
+	for _, w := range strings.Fields(`ALL AND AS ASYMMETRIC BEGIN BETWEEN BOTH CALL CASE CREATE DECLARE DISTINCT DO ELSE ELSEIF END FALSE FOR
+		FROM IF IN IS ITEM LEADING LEAVE LIKE NOT NULL OF OR RETURN RETURNS SELECT SYMMETRIC THE THEN THROW TO TRAILING TRUE UNKNOWN WHEN
+		WHERE WHILE`) {
 		reserved[w] = true
 	}
 }
@@ -201,7 +202,7 @@ func (p *parser) source() {
 	if p.mod != nil && !p.failedEver {
 		p.report(p.t.pos, "found %s, expected END MODULE; of %s", p.t, p.mod.Name)
 	}
-	if len(p.faults) == 0 && len(p.prog.modules) == 0 && len(p.prog.routines) == 0 {
+	if len(p.faults) == 0 && len(p.prog.modules) == 0 && len(p.prog.routines) == 0 && len(p.prog.vars) == 0 {
 		p.report(Pos{1, 1}, "the source defines nothing: expected CREATE COMPUTE MODULE, CREATE FILTER MODULE, CREATE FUNCTION or CREATE PROCEDURE")
 	}
 }
@@ -358,9 +359,11 @@ func (p *parser) params(r *routine) {
 		name, at := p.name("parameter name")
 		frozen := p.accept("CONSTANT")
 		t := declType{kind: refKind}
-		if p.is("REFERENCE") {
-			p.advance()
-		} else {
+		switch {
+		case p.accept("REFERENCE"):
+		case p.accept("NAMESPACE"):
+			t.kind = nsKind
+		default:
 			t = p.declType()
 		}
 		if t.kind == rowKind {
@@ -379,7 +382,7 @@ func (p *parser) params(r *routine) {
 func (p *parser) define(name string, at Pos, t declType) *variableRef {
 	v := &variableRef{Pos: at, name: name, typ: t}
 	for _, have := range p.vars[p.scope:] {
-		if strings.EqualFold(have.name, name) && name != "" {
+		if have.name == name && name != "" {
 			p.report(at, "%s is declared twice here, first at %d:%d", name, have.Line, have.Col)
 			break
 		}
@@ -399,7 +402,13 @@ func (p *parser) define(name string, at Pos, t declType) *variableRef {
 	return v
 }
 
+// lookup finds a variable: by the very name, else without regard to case.
 func (p *parser) lookup(name string) *variableRef {
+	for i := len(p.vars) - 1; i >= 0; i-- {
+		if p.vars[i].name == name {
+			return p.vars[i]
+		}
+	}
 	for i := len(p.vars) - 1; i >= 0; i-- {
 		if strings.EqualFold(p.vars[i].name, name) {
 			return p.vars[i]

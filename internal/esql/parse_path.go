@@ -61,6 +61,14 @@ func (p *parser) nameExpr() expr {
 		p.pathElems(f)
 		return f
 	}
+	if name := p.schemaCall(); name.text != "" {
+		return p.userCall(name.text, name.pos)
+	}
+	if t.word == "SQL" && p.look(1).punct(".") && specials[p.look(2).word] { // SQL.BrokerName
+		p.advance()
+		p.advance()
+		t = p.t
+	}
 	switch {
 	case specials[t.word]:
 		p.advance()
@@ -72,6 +80,10 @@ func (p *parser) nameExpr() expr {
 	if typ, ok := p.typeName(); ok {
 		return &literal{t.pos, Int(int64(typ))}
 	}
+	if f, ok := builtins[t.word]; ok && f.min == 0 { // UUIDASCHAR without parentheses
+		p.advance()
+		return &builtinCall{Pos: t.pos, f: f}
+	}
 	if v, ok := constantNamed(t.word); ok {
 		p.advance()
 		return &literal{t.pos, v}
@@ -82,16 +94,33 @@ func (p *parser) nameExpr() expr {
 			return &literal{t.pos, v}
 		}
 	}
-	p.unknown()
-	return &literal{t.pos, Value{}}
+	return p.unknown()
 }
 
-// unknown reports the name that stands here and skips the path behind it, so that later faults are found.
-func (p *parser) unknown() {
+// schemaCall skips the schema of a.b.routine( and gives the routine's name: within a source the name alone is enough.
+func (p *parser) schemaCall() token {
+	n := 0
+	for p.look(n).kind == tIdent && p.look(n+1).punct(".") {
+		n += 2
+	}
+	if n == 0 || p.look(n).kind != tIdent || !p.look(n+1).punct("(") {
+		return token{}
+	}
+	for ; n > 0; n-- {
+		p.advance()
+	}
 	t := p.t
+	p.advance()
+	return t
+}
+
+// unknown reports the name that stands here and reads the path behind it, so that later faults are found.
+func (p *parser) unknown() *path {
+	t := p.t
+	f := &path{Pos: t.pos, root: rootEnvironment, name: t.text}
 	if t.kind != tIdent || reserved[t.word] {
 		p.expected("a value or a field")
-		return
+		return f
 	}
 	hint := ""
 	if t.word == "DATABASE" {
@@ -102,15 +131,19 @@ func (p *parser) unknown() {
 		hint = ": no MQ constant has this name"
 	}
 	p.report(t.pos, "%s is not declared%s", t.text, hint)
-	f := &path{Pos: t.pos}
 	p.advance()
 	p.pathElems(f)
+	return f
 }
+
+// typeDomains are the words before the dot of an element type; most have no types here, and are refused by name.
+var typeDomains = map[string]bool{"XMLNSC": true, "JSON": true, "MQRFH2": true, "MQRFH2C": true, "XML": true, "XMLNS": true, "MRM": true,
+	"SOAP": true, "MIME": true}
 
 // typeName reads the name of an element type: XMLNSC.Attribute, NameValue.
 func (p *parser) typeName() (Type, bool) {
 	word, n := p.t.word, 1
-	if p.look(1).punct(".") && (word == "XMLNSC" || word == "JSON" || word == "XML" || word == "XMLNS" || word == "MRM") {
+	if p.look(1).punct(".") && typeDomains[word] {
 		word, n = word+"."+p.look(2).word, 3
 		if _, ok := typeNames[word]; !ok {
 			p.report(p.t.pos, "%s", "the element type "+p.t.text+"."+p.look(2).text+" is not offered: use XMLNSC.Field, .Attribute, .Folder, .CDataField, .NamespaceDecl, .XmlDeclaration, JSON.Array or JSON.Object")
@@ -144,9 +177,7 @@ func (p *parser) fieldRef() *path {
 		p.pathElems(f)
 		return f
 	}
-	at := p.t.pos
-	p.unknown()
-	return &path{Pos: at, root: rootEnvironment}
+	return p.unknown()
 }
 
 // startOfPath reads a variable or the name of a tree, nil when this is neither.

@@ -201,7 +201,8 @@ func (p *parser) declare() stmt {
 	external := false
 	switch {
 	case p.is("SHARED"):
-		p.refuse("DECLARE … SHARED", "level 3; keep values in the messages or on a queue")
+		p.report(p.t.pos, "DECLARE … SHARED is not offered: level 3; keep values in the messages or on a queue")
+		p.advance()
 	case p.accept("EXTERNAL"):
 		external = true
 	}
@@ -218,9 +219,14 @@ func (p *parser) declare() stmt {
 	default:
 		p.accept("CONSTANT")
 		t = p.declType()
-		if !p.t.punct(";") && t.kind != rowKind {
+		switch {
+		case p.t.punct(";"):
+		case t.kind == rowKind:
+			s.init = p.anyExpr()
+		default:
 			s.init = p.expr()
-		} else if frozen && t.kind != rowKind && !external {
+		}
+		if s.init == nil && frozen && t.kind != rowKind && !external {
 			p.expected("the value of the CONSTANT")
 		}
 	}
@@ -302,11 +308,11 @@ func (p *parser) forStatement() stmt {
 func (p *parser) call() stmt {
 	s := &callStmt{stmtPos: p.start()}
 	p.advance()
-	name, at := p.name("procedure name")
-	if p.t.punct(".") {
-		p.refuse("a call with a schema", "all routines of a source are known by their name alone")
+	if t := p.schemaCall(); t.text != "" {
+		s.call = p.userCall(t.text, t.pos)
+	} else {
+		s.call = p.userCall(p.name("procedure name"))
 	}
-	s.call = p.userCall(name, at)
 	if p.accept("INTO") {
 		s.into = p.fieldRef()
 		p.checkTarget(s.into)

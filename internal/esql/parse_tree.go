@@ -170,9 +170,6 @@ func (p *parser) create() stmt {
 		p.advance()
 		c := p.parseClause()
 		s.parse = &c
-		if s.domain == nil && !p.failed {
-			p.syntax(s.Pos, "PARSE needs a DOMAIN that says which parser")
-		}
 	}
 	if p.isAny("TYPE", "NAMESPACE", "NAME") {
 		p.syntax(p.t.pos, p.t.word+" stands too late: the order is AS, DOMAIN, REPEAT, TYPE, NAMESPACE, NAME, VALUE, FROM, PARSE")
@@ -257,7 +254,9 @@ func (p *parser) parseOptions(c *parseClause) {
 func (p *parser) optionExpr() expr {
 	if p.isAny("ROOTBITSTREAM", "FOLDERBITSTREAM", "VALIDATENONE", "VALIDATEDEFERRED", "VALIDATEIMMEDIATE", "VALIDATE") {
 		x := &literal{p.t.pos, char(p.t.word)}
-		p.advance()
+		for p.advance(); p.acceptPunct("+"); p.advance() {
+			x.v.s += " " + p.t.word
+		}
 		return x
 	}
 	return p.expr()

@@ -232,6 +232,13 @@ func (w *xmlWriter) children(n *esql.Node, depth int) error {
 		case c.Type == esql.XMLNSCAttribute || c.Type == esql.XMLNSCNamespaceDecl:
 		case c.Type == esql.XMLNSCXMLDeclaration:
 			w.declaration(c)
+		case c.Type == esql.XMLNSCComment:
+			w.b.WriteString("<!--" + strings.TrimSuffix(strings.ReplaceAll(c.Value().Plain(), "--", "- -"), "-") + "-->")
+		case c.Type == esql.XMLNSCInstruction:
+			if err := checkName(c.Name); err != nil {
+				return err
+			}
+			w.b.WriteString("<?" + c.Name + " " + strings.ReplaceAll(c.Value().Plain(), "?>", "? >") + "?>")
 		case c.Type.Class() == esql.TypeValue: // a text beside elements
 			w.escape(c.Value().Plain(), false)
 		default:
