@@ -236,14 +236,21 @@ func (x *like) eval(m *machine) (Value, error) {
 		return Value{}, fail(0, "ESCAPE is one character, not %s", v[2])
 	}
 	esc, _ := utf8.DecodeRuneInString(v[2].s)
-	return Bool(likeMatch(v[0].s, v[1].s, esc) != x.not), nil
+	is, err := m.likeMatch(v[0].s, v[1].s, esc)
+	return Bool(is != x.not), err
 }
 
-// likeMatch goes back to the last % only, so it is quadratic at worst.
-func likeMatch(s, pattern string, esc rune) bool {
+// likeMatch goes back to the last % only, so it is quadratic at worst; that counts as steps.
+func (m *machine) likeMatch(s, pattern string, esc rune) (bool, error) {
 	starP, starS := -1, 0
 	i, j := 0, 0
-	for i < len(s) || j < len(pattern) {
+	for n := 1; i < len(s) || j < len(pattern); n++ {
+		if n&0xffff == 0 {
+			m.work(1 << 16)
+			if err := m.tick(); err != nil {
+				return false, err
+			}
+		}
 		if j < len(pattern) {
 			p, n := utf8.DecodeRuneInString(pattern[j:])
 			literal := false
@@ -265,13 +272,13 @@ func likeMatch(s, pattern string, esc rune) bool {
 			}
 		}
 		if starP < 0 || starS >= len(s) {
-			return false
+			return false, nil
 		}
 		_, w := utf8.DecodeRuneInString(s[starS:])
 		starS += w
 		i, j = starS, starP
 	}
-	return true
+	return true, nil
 }
 
 func (x *caseExpr) eval(m *machine) (Value, error) {

@@ -2,9 +2,11 @@ package esql
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func mainOf(body string) string {
@@ -14,7 +16,7 @@ func mainOf(body string) string {
 
 // Facts 10, limits: a wild program ends with an error that says which bound it met.
 func TestLimits(t *testing.T) {
-	small := Limits{Steps: 100000, Memory: 1 << 20, String: 1 << 16}
+	small := Limits{Steps: 100000, Memory: 1 << 18, String: 1 << 16}
 	for _, c := range []struct{ body, want string }{
 		{"WHILE TRUE DO END WHILE;", "more than 100000 steps"},
 		{"l: LOOP ITERATE l; END LOOP l;", "more than 100000 steps"},
@@ -25,12 +27,13 @@ func TestLimits(t *testing.T) {
 		{"DECLARE b BLOB X'01'; WHILE TRUE DO SET b = b || b; END WHILE;", "longer than the 65536"},
 		{"DECLARE s CHARACTER 'aa'; WHILE TRUE DO SET s = REPLACE(s, 'a', s); END WHILE;", "longer than the 65536"},
 		{"SET Environment.x = REPLICATE('abc', 1000000000);", "longer than the 65536"},
-		{"DECLARE i INTEGER 1; WHILE TRUE DO SET Environment.x[i] = i; SET i = i + 1; END WHILE;", "holds more than 1048576"},
-		{"DECLARE i INTEGER 1; WHILE TRUE DO CREATE LASTCHILD OF Environment NAME SPACE(5000); END WHILE;", "holds more than 1048576"},
-		{"SET Environment.a.b = 1; WHILE TRUE DO SET Environment.a.c = Environment; END WHILE;", "holds more than 1048576"},
-		{"SET Environment.a.b = 1; WHILE TRUE DO CREATE LASTCHILD OF Environment.a FROM Environment; END WHILE;", "holds more than 1048576"},
-		{"DECLARE r REFERENCE TO Environment; WHILE TRUE DO CREATE LASTCHILD OF r AS r NAME 'x'; END WHILE;", "holds more than 1048576"},
-		{"SET Environment.x[] = LIST{1,2,3,4,5,6,7,8}; WHILE TRUE DO SET Environment.x[] = SELECT A FROM Environment.x[] AS A, Environment.x[] AS B; END WHILE;", "holds more than 1048576"},
+		{"DECLARE i INTEGER 1; WHILE TRUE DO SET Environment.x[i] = i; SET i = i + 1; END WHILE;", "holds more than 262144"},
+		{"DECLARE i INTEGER 1; WHILE TRUE DO CREATE LASTCHILD OF Environment NAME SPACE(5000); END WHILE;", "holds more than 262144"},
+		{"SET Environment.a.b = 1; WHILE TRUE DO SET Environment.a.c = Environment; END WHILE;", "holds more than 262144"},
+		{"SET Environment.a.b = 1; WHILE TRUE DO CREATE LASTCHILD OF Environment.a FROM Environment; END WHILE;", "holds more than 262144"},
+		{"DECLARE r REFERENCE TO Environment; WHILE TRUE DO CREATE LASTCHILD OF r AS r NAME 'x'; END WHILE;", "holds more than 262144"},
+		{"SET Environment.s = REPLICATE('a', 30000); SET Environment.x = Environment.s LIKE '%' || REPLICATE('a', 20000) || 'b%';", "more than 100000 steps"},
+		{"SET Environment.x[] = LIST{1,2,3,4,5,6,7,8}; WHILE TRUE DO SET Environment.x[] = SELECT A FROM Environment.x[] AS A, Environment.x[] AS B; END WHILE;", "holds more than 262144"},
 	} {
 		_, err := compileOne(t, mainOf(c.body)).Run(&Invocation{Limits: small})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -77,6 +80,15 @@ func TestTurnsAreWarnedOf(t *testing.T) {
 	}
 }
 
+// numbered repeats a text with numbers in the place of #.
+func numbered(n int, text string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(text, "#", strconv.Itoa(i)))
+	}
+	return b.String()
+}
+
 // The compiler's own bounds: a fault, not a crash.
 func TestSourceLimits(t *testing.T) {
 	many := strings.Repeat
@@ -93,6 +105,9 @@ func TestSourceLimits(t *testing.T) {
 		{mainOf("SET Environment.x = " + many("CARDINALITY(", 10000)), "nested too deeply"},
 		{mainOf("SET Environment.x = CARDINALITY" + many("(", 100000)), "nested too deeply"},
 		{mainOf("SET Environment.x = CASE" + many(" CASE", 10000)), "nested too deeply"},
+		{"CREATE PROCEDURE p() BEGIN " + numbered(5000, "DECLARE v# INTEGER; ") + " END;", "too many variables"},
+		{numbered(20000, "CREATE PROCEDURE p#() RETURN; "), "too many routines"},
+		{numbered(20000, "CREATE COMPUTE MODULE M# END MODULE; "), "too many modules"},
 		{many(" ", MaxSource+1), "at most"},
 		{"\xff\xfe", "not UTF-8"},
 		{"", "defines nothing"},
@@ -100,9 +115,13 @@ func TestSourceLimits(t *testing.T) {
 		{"CREATE COMPUTE MODULE A CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN", "found the end of the source, expected a statement or END"},
 		{"CREATE COMPUTE MODULE A SET", "expected CREATE FUNCTION, CREATE PROCEDURE, DECLARE or END MODULE"},
 	} {
+		start := time.Now()
 		_, err := Compile("f", []byte(c.src), Options{})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.60s…\n  %v\n  want %s", c.src, err, c.want)
+		}
+		if d := time.Since(start); d > 10*time.Second {
+			t.Errorf("%.60s… took %v", c.src, d)
 		}
 	}
 }

@@ -146,26 +146,21 @@ func (m *machine) among(n *Node, w *matcher) (found *Node, count int64, err erro
 			return nil, 0, err
 		}
 	}
+	want, passed := max(w.n, 1), int64(0)
+	c, next := n.first, (*Node).Next
 	if w.index == indexRight || w.index == indexLast {
-		want := max(w.n, 1)
-		for c := n.last; c != nil; c = c.prev {
-			if w.matches(c) {
-				if count++; count == want {
-					return c, count, nil
-				}
-			}
-		}
-		return nil, count, nil
+		c, next = n.last, (*Node).Prev
 	}
-	want := max(w.n, 1)
-	for c := n.first; c != nil; c = c.next {
+	for ; c != nil; c = next(c) {
+		passed++
 		if w.matches(c) {
 			if count++; count == want {
-				return c, count, nil
+				break
 			}
 		}
 	}
-	return nil, count, nil
+	m.work(passed)
+	return c, count, nil
 }
 
 func (m *machine) expand(n *Node) error {
@@ -219,17 +214,24 @@ func (m *machine) all(p *path) ([]*Node, error) {
 		}
 	}
 	var out []*Node
+	passed := int64(0)
 	for c := n.first; c != nil; c = c.next {
-		if w.matches(c) {
+		if passed++; w.matches(c) {
 			out = append(out, c)
 		}
 	}
+	m.work(passed)
 	return out, nil
 }
 
 // mutable refuses to change a tree that a program may only read.
 func (m *machine) mutable(n *Node) error {
-	switch r := n.root(); {
+	r, passed := n, int64(0)
+	for ; r.parent != nil; r = r.parent {
+		passed++
+	}
+	m.work(passed)
+	switch {
 	case r == m.inv.InputRoot, r == m.inv.InputExceptionList && r != m.inv.OutputExceptionList:
 		return fail(0, "%s belongs to an input tree and cannot be changed", n.Path())
 	}

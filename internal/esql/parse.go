@@ -24,6 +24,7 @@ type parser struct {
 	scope      int            // where the innermost scope starts in vars
 	labels     []labelled
 	nextLabel  int
+	routines   int
 	depth      int
 	faults     Faults
 	failedEver bool
@@ -40,6 +41,7 @@ type labelled struct {
 const (
 	maxDepth = 200  // nested statements and parentheses
 	maxChain = 5000 // operators on one level, items of a list
+	maxNames = 3000 // variables that are known at one place, routines and modules of a source
 )
 
 // reserved cannot be the name of a variable: the words that the product reserves, and those without which a fault could not be told
@@ -288,6 +290,10 @@ func (p *parser) module() {
 	if p.failed {
 		return
 	}
+	if len(p.prog.modules) >= maxNames {
+		p.syntax(m.Pos, "too many modules: split the source")
+		return
+	}
 	if _, twice := p.prog.Module(m.Name); twice {
 		p.report(m.Pos, "there are two modules %s", m.Name)
 	}
@@ -307,6 +313,10 @@ func (p *parser) routine() {
 	}
 	if find(*list, r.name) != nil && !p.failed {
 		p.report(r.Pos, "there are two routines %s", r.name)
+	}
+	if p.routines++; p.routines > maxNames {
+		p.syntax(r.Pos, "too many routines: split the source")
+		return
 	}
 	*list = append(*list, r)
 	p.rt = r
@@ -381,6 +391,10 @@ func (p *parser) params(r *routine) {
 // define makes a variable in the innermost scope.
 func (p *parser) define(name string, at Pos, t declType) *variableRef {
 	v := &variableRef{Pos: at, name: name, typ: t}
+	if len(p.vars) >= maxNames {
+		p.syntax(at, "too many variables")
+		return v
+	}
 	for _, have := range p.vars[p.scope:] {
 		if have.name == name && name != "" {
 			p.report(at, "%s is declared twice here, first at %d:%d", name, have.Line, have.Col)

@@ -68,7 +68,7 @@ type LogRecord struct {
 
 // Limits bound a run; 0 stands for the default.
 type Limits struct {
-	Steps  int64 // statements and loop turns
+	Steps  int64 // statements and loop turns, and the elements that are passed on the way, 64 for a step
 	Depth  int   // calls inside of calls
 	Memory int64 // bytes of trees and variables that the run made and still holds
 	String int64 // bytes of one value
@@ -144,6 +144,7 @@ type machine struct {
 	args []Value // see builtinCall
 
 	steps, turns, mem int64
+	check             int64 // the number of steps at which tick looks around
 	warned            bool
 	depth             int
 	ret               Value
@@ -244,15 +245,21 @@ func oneLine(s string) string {
 
 // tick counts a step.
 func (m *machine) tick() error {
-	m.steps++
+	if m.steps++; m.steps < m.check {
+		return nil
+	}
+	m.check = min(m.steps+1000, m.lim.Steps+1)
 	if m.steps > m.lim.Steps {
 		return fail(0, "the program took more than %d steps: does a loop never end?", m.lim.Steps)
 	}
-	if m.steps&1023 == 0 && m.inv.Interrupted != nil {
+	if m.inv.Interrupted != nil {
 		return m.inv.Interrupted()
 	}
 	return nil
 }
+
+// work counts what one step does beside itself, elements that it passes and the like: 64 of them are a step.
+func (m *machine) work(n int64) { m.steps += n >> 6 }
 
 // turn counts a loop turn.
 func (m *machine) turn(at Pos) error {
