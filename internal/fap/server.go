@@ -53,6 +53,7 @@ type Server struct {
 	wg      sync.WaitGroup
 	count   atomic.Uint32 // sockets so far
 	agenda  agenda
+	busy    atomic.Int32 // readers that wait for nothing
 }
 
 // New makes a server; it does nothing before Serve.

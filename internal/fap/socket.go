@@ -256,6 +256,8 @@ func (k *socket) serve() error {
 		st := t.ConnectionState()
 		k.peer.TLS = &st
 	}
+	k.s.busy.Add(1)
+	defer k.s.busy.Add(-1)
 	if err := k.negotiate(); err != nil {
 		return err
 	}
@@ -356,11 +358,29 @@ func (k *socket) segment(max int) (wire.Header, []byte, error) {
 			return h, body, nil
 		}
 		k.turn.flush()
-		if err := k.in.fill(k.reader(), size); err != nil {
+		if err := k.more(size); err != nil {
 			return h, nil, err
 		}
 		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
 	}
+}
+
+// more waits for more of what the peer sends. Other readers that have something to do have their turn first: by then the peer has
+// often sent more, and that costs less than to go to sleep for it and to be woken.
+func (k *socket) more(size int) error {
+	others := k.s.busy.Add(-1)
+	defer k.s.busy.Add(1)
+	if others > 0 {
+		runtime.Gosched()
+	}
+	return k.in.fill(k.reader(), size)
+}
+
+// pausing runs what the reader waits in for something else than its peer.
+func (k *socket) pausing(fn func()) {
+	k.s.busy.Add(-1)
+	defer k.s.busy.Add(1)
+	fn()
 }
 
 // reader is what the next bytes are read from. Until MQCONN is over that is the connection, which may hold some that were read

@@ -119,13 +119,15 @@ func (k *socket) catchUp() {
 	}
 	caught := c.caught
 	c.mu.Unlock()
-	select {
-	case <-caught:
-		f.waited(true)
-	case <-k.s.opt.Clock.After(flowWait):
-		f.waited(false)
-	case <-c.ctx.Done():
-		f.waited(false)
-	case <-k.ctx.Done():
-	}
+	k.pausing(func() {
+		select {
+		case <-caught:
+			f.waited(true)
+		case <-k.s.opt.Clock.After(flowWait):
+			f.waited(false)
+		case <-c.ctx.Done():
+			f.waited(false)
+		case <-k.ctx.Done():
+		}
+	})
 }
