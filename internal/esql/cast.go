@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // CAST and the implicit casts of assignments.
@@ -28,12 +26,6 @@ func (t declType) String() string {
 		return "DECIMAL(" + strconv.FormatInt(t.precision, 10) + "," + strconv.FormatInt(t.scale, 10) + ")"
 	}
 	return t.kind.String()
-}
-
-// Charsets converts between characters and code pages beside those that are built in (819, 1200, 1202, 1208).
-type Charsets interface {
-	Encode(ccsid int64, s string) ([]byte, error)
-	Decode(ccsid int64, b []byte) (string, error)
 }
 
 type castOptions struct {
@@ -76,7 +68,11 @@ func castToCharacter(v Value, o castOptions) (Value, error) {
 	case v.kind == Character:
 		return v, nil
 	case v.kind == Blob && o.hasCCSID:
-		return decodeChars(v.s, o)
+		t, err := DecodeText([]byte(v.s), o.page, o.charsets)
+		if err != nil {
+			return Value{}, castFault("the BLOB cannot become CHARACTER: %v", err)
+		}
+		return char(t), nil
 	case o.hasFormat:
 		s, err := formatPattern(v, o.format, o.zone)
 		return char(s), err
@@ -204,7 +200,11 @@ func castToBytes(v Value, t declType, o castOptions) (Value, error) {
 	case v.kind == t.kind:
 		return v, nil
 	case v.kind == Character && t.kind == Blob && o.hasCCSID:
-		return encodeChars(v.s, o)
+		b, err := EncodeText(v.s, o.page, o.charsets)
+		if err != nil {
+			return Value{}, castFault("the CHARACTER cannot become a BLOB: %v", err)
+		}
+		return Bytes(b), nil
 	case v.kind == Character && t.kind == Blob:
 		b, err := hex.DecodeString(literalContent(v.s, 'X'))
 		if err != nil {
@@ -373,74 +373,4 @@ func castMany(vs []Value, t declType) (Value, error) {
 	}
 	clock := f[3]*usHour + f[4]*usMinute + f[5]*usSecond + us
 	return moment(t.kind, days(f[0], f[1], f[2])*usDay+clock)
-}
-
-func encodeChars(s string, o castOptions) (Value, error) {
-	switch o.page {
-	case 1208:
-		return Value{kind: Blob, s: s}, nil
-	case 819:
-		b := make([]byte, 0, len(s))
-		for _, r := range s {
-			if r > 255 {
-				return Value{}, castFault("%q has no place in CCSID 819", r)
-			}
-			b = append(b, byte(r))
-		}
-		return Bytes(b), nil
-	case 1200, 1202:
-		b := make([]byte, 0, 2*len(s))
-		for _, u := range utf16.Encode([]rune(s)) {
-			if o.page == 1200 {
-				b = append(b, byte(u>>8), byte(u))
-			} else {
-				b = append(b, byte(u), byte(u>>8))
-			}
-		}
-		return Bytes(b), nil
-	}
-	if o.charsets == nil {
-		return Value{}, castFault("CCSID %d is not known here", o.page)
-	}
-	b, err := o.charsets.Encode(o.page, s)
-	if err != nil {
-		return Value{}, castFault("characters cannot become CCSID %d: %v", o.page, err)
-	}
-	return Bytes(b), nil
-}
-
-func decodeChars(b string, o castOptions) (Value, error) {
-	switch o.page {
-	case 1208:
-		if !utf8.ValidString(b) {
-			return Value{}, castFault("the BLOB is not UTF-8 (CCSID 1208)")
-		}
-		return char(b), nil
-	case 819:
-		r := make([]rune, len(b))
-		for i := range r {
-			r[i] = rune(b[i])
-		}
-		return char(string(r)), nil
-	case 1200, 1202:
-		if len(b)%2 != 0 {
-			return Value{}, castFault("the BLOB has an odd length and is not CCSID %d", o.page)
-		}
-		u := make([]uint16, len(b)/2)
-		for i := range u {
-			u[i] = uint16(b[2*i])<<8 | uint16(b[2*i+1])
-			if o.page == 1202 {
-				u[i] = u[i]<<8 | u[i]>>8
-			}
-		}
-		return char(string(utf16.Decode(u))), nil
-	}
-	if o.charsets == nil {
-		return Value{}, castFault("CCSID %d is not known here", o.page)
-	}
-	s, err := o.charsets.Decode(o.page, []byte(b))
-	if err != nil {
-		return Value{}, castFault("the BLOB is not CCSID %d: %v", o.page, err)
-	}
-	return Char(s), nil
 }

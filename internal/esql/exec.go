@@ -243,9 +243,6 @@ func (s *throwStmt) exec(m *machine) (flow, error) {
 	if err != nil {
 		return flow{}, err
 	}
-	if r.Catalog == "BIPmsgs" && (r.Number < NumUser || r.Number > 2999) {
-		return flow{}, fail(0, "THROW: MESSAGE is %d, the product's catalog has 2951 to 2999 for programs", r.Number)
-	}
 	return flow{}, &Exception{Type: "UserException", Number: int(r.Number), Severity: r.Severity, Catalog: r.Catalog, Text: "a user exception", Inserts: inserts}
 }
 

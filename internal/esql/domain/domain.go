@@ -10,8 +10,6 @@ package domain
 import (
 	"errors"
 	"fmt"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/qmgrd/qmgrd/internal/esql"
 )
@@ -92,64 +90,15 @@ func (b *budget) take() error {
 
 // decode gives the characters of bytes in a code page; 0 is UTF-8.
 func (s Set) decode(b []byte, ccsid int64) (string, error) {
-	switch ccsid {
-	case 0, 1208:
-		if !utf8.Valid(b) {
-			return "", errors.New("it is not UTF-8")
-		}
-		return string(b), nil
-	case 819:
-		r := make([]rune, len(b))
-		for i, c := range b {
-			r[i] = rune(c)
-		}
-		return string(r), nil
-	case 1200, 1202:
-		if len(b)%2 != 0 {
-			return "", fmt.Errorf("its length is odd, CCSID %d has pairs of bytes", ccsid)
-		}
-		u := make([]uint16, len(b)/2)
-		for i := range u {
-			hi, lo := b[2*i], b[2*i+1]
-			if ccsid == 1202 {
-				hi, lo = lo, hi
-			}
-			u[i] = uint16(hi)<<8 | uint16(lo)
-		}
-		return string(utf16.Decode(u)), nil
+	if ccsid == 0 {
+		ccsid = 1208
 	}
-	if s.Charsets == nil {
-		return "", fmt.Errorf("CCSID %d is not known here", ccsid)
-	}
-	return s.Charsets.Decode(ccsid, b)
+	return esql.DecodeText(b, ccsid, s.Charsets)
 }
 
 func (s Set) encode(t string, ccsid int64) ([]byte, error) {
-	switch ccsid {
-	case 0, 1208:
-		return []byte(t), nil
-	case 819:
-		b := make([]byte, 0, len(t))
-		for _, r := range t {
-			if r > 255 {
-				return nil, fmt.Errorf("%q has no place in CCSID 819", r)
-			}
-			b = append(b, byte(r))
-		}
-		return b, nil
-	case 1200, 1202:
-		b := make([]byte, 0, 2*len(t))
-		for _, u := range utf16.Encode([]rune(t)) {
-			if ccsid == 1200 {
-				b = append(b, byte(u>>8), byte(u))
-			} else {
-				b = append(b, byte(u), byte(u>>8))
-			}
-		}
-		return b, nil
+	if ccsid == 0 {
+		ccsid = 1208
 	}
-	if s.Charsets == nil {
-		return nil, fmt.Errorf("CCSID %d is not known here", ccsid)
-	}
-	return s.Charsets.Encode(ccsid, t)
+	return esql.EncodeText(t, ccsid, s.Charsets)
 }
