@@ -29,9 +29,16 @@ type victim struct {
 	files     []string
 }
 
+// fullScript fills a directory with everything there is, smallScript with little.
+var (
+	fullScript = append(slices.Repeat([]string{"put", "large", "npm", "publish", "define", "get"}, 3), "subscribe", "publish",
+		"checkpoint", "put", "large", "get", "publish", "npm", "define")
+	smallScript = []string{"put", "npm", "checkpoint", "put", "publish", "npm"}
+)
+
 // makeVictim fills a directory. A clean one has ended in order, with nonpersistent messages kept; the other is as a
 // kill leaves it, with a log to replay.
-func makeVictim(t *testing.T, dir string, clean bool) *victim {
+func makeVictim(t *testing.T, dir string, clean bool, script []string) *victim {
 	t.Helper()
 	live := filepath.Join(dir, "live")
 	if err := os.Mkdir(live, 0o700); err != nil {
@@ -44,8 +51,6 @@ func makeVictim(t *testing.T, dir string, clean bool) *victim {
 		must(t, err)
 	}
 	m := newModel()
-	script := append(slices.Repeat([]string{"put", "large", "npm", "publish", "define", "get"}, 3), "subscribe", "publish",
-		"checkpoint", "put", "large", "get", "publish", "npm", "define")
 	v := &victim{name: "killed", dir: live}
 	for n, name := range script {
 		for i := range moreVerbs {
@@ -119,11 +124,14 @@ const (
 )
 
 func (v *victim) try(rnd *rand.Rand, dir string) (outcome, error) {
+	return v.tryOn(v.files[rnd.IntN(len(v.files))], dir, func(name string) (string, error) { return damage(name, rnd) })
+}
+
+func (v *victim) tryOn(file, dir string, damage func(name string) (string, error)) (outcome, error) {
 	if err := os.CopyFS(dir, os.DirFS(v.dir)); err != nil {
 		return 0, err
 	}
-	file := v.files[rnd.IntN(len(v.files))]
-	what, err := damage(dir+file, rnd)
+	what, err := damage(dir + file)
 	if err != nil {
 		return 0, err
 	}
@@ -173,7 +181,7 @@ func TestCorrupt(t *testing.T) {
 	for i, clean := range []bool{true, false} {
 		dir := filepath.Join(base, fmt.Sprint(i))
 		must(t, os.Mkdir(dir, 0o700))
-		v := makeVictim(t, dir, clean)
+		v := makeVictim(t, dir, clean, fullScript)
 		for _, seed := range seeds(t, "corrupt") {
 			var count [3]atomic.Int64
 			pool(t, tries, func(n int, dir string) error {
@@ -189,6 +197,67 @@ func TestCorrupt(t *testing.T) {
 			if !t.Failed() && count[refused].Load()+count[noted].Load() < int64(tries/4) {
 				t.Errorf("only %d of %d damages were seen", count[refused].Load()+count[noted].Load(), tries)
 			}
+		}
+	}
+}
+
+// place is one damage of TestCorruptEverywhere: one bit of a file, or its end.
+type place struct {
+	file string
+	at   int
+	bit  int // 8: the file ends at at
+}
+
+func (p place) damage(name string) (string, error) {
+	if p.bit == 8 {
+		return fmt.Sprintf("cut at %d", p.at), os.Truncate(name, int64(p.at))
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	b[p.at] ^= 1 << p.bit
+	return fmt.Sprintf("bit %d of byte %d changed", p.bit, p.at), os.WriteFile(name, b, 0o600)
+}
+
+// TestCorruptEverywhere: of a small store each bit, one after the other, and each end that a file can have. The smaller budgets take
+// every n-th of them.
+func TestCorruptEverywhere(t *testing.T) {
+	most := budget{test: 150, crash: 1_500, release: 1 << 40}.of(t)
+	base := scratch(t)
+	for i, clean := range []bool{true, false} {
+		dir := filepath.Join(base, fmt.Sprint(i))
+		must(t, os.Mkdir(dir, 0o700))
+		v := makeVictim(t, dir, clean, smallScript)
+		var all []place
+		for _, f := range v.files {
+			b, err := os.ReadFile(v.dir + f)
+			must(t, err)
+			for at := range len(b) {
+				if at > 0 && b[at] == 0 && b[at-1] == 0 && at%512 > 0 { // of empty room, the first byte of each sector
+					continue
+				}
+				for bit := range 9 {
+					all = append(all, place{f, at, bit})
+				}
+			}
+		}
+		for _, seed := range seeds(t, "everywhere") {
+			first, step := 0, max(len(all)/most, 1)
+			if step > 1 {
+				step -= 1 - step%2 // odd, so that all bits have their turn
+				first = random(seed, 0).IntN(step)
+			}
+			var count [3]atomic.Int64
+			n := (len(all) - first + step - 1) / step
+			pool(t, n, func(n int, dir string) error {
+				p := all[first+n*step]
+				o, err := v.tryOn(p.file, filepath.Join(dir, "copy"), p.damage)
+				count[o].Add(1)
+				return err
+			})
+			t.Logf("%s, seed %d: %d of %d damages to %q: %d refused, %d noted by check, %d where nothing is stored", v.name, seed,
+				n, len(all), v.files, count[refused].Load(), count[noted].Load(), count[harmless].Load())
 		}
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -12,7 +13,8 @@ import (
 
 // The page walk reads the state file with plain reads and checks everything that bbolt, which maps the file, takes on
 // trust: page numbers, kinds, counts, lengths, order of keys, and that each page is used once. A page's cells lie
-// without gaps, so a changed count or length cannot hide a record. Values are checked by their own checksums.
+// without gaps, and no page is without cells, so a changed count or length cannot hide a record. Nor can a changed name of a bucket or a
+// key: records of tables are checked by their checksums here, those of messages when they are read.
 
 const (
 	pageHeaderLen = 16
@@ -82,6 +84,8 @@ type pageWalk struct {
 	free     uint64 // page of the free list, noFreelist when there is none
 	branches bool   // in a tree whose leaves are left out
 	kind     uint16 // of the page that cells ended with
+
+	bucket []byte // whose cells are looked at; nil: of the file, or it was not asked
 
 	leaf   func(id uint64, lo []byte)  // not nil: is told the leaves of a bucket, which are not looked at
 	record func(key, val []byte) error // not nil: takes the records of the leaves; what it says stops the walk
@@ -229,6 +233,8 @@ type pageData struct {
 	off  int64
 	size int64
 	buf  []byte
+
+	inline bool // it lies inside another page, and is just as long as its cells take
 }
 
 func (p *pageData) bytes(at, n int64) ([]byte, bool) {
@@ -342,6 +348,10 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 		w.fault(p.off, "branch page without children")
 		return
 	}
+	if flags == flagLeaf && count == 0 && !p.inline && !top { // a bucket that is empty lies inside another page
+		w.fault(p.off, "leaf page without cells")
+		return
+	}
 	table, ok := p.bytes(pageHeaderLen, count*cellLen)
 	if !ok {
 		w.fault(p.off, "%d cells do not fit in the page", count)
@@ -380,8 +390,16 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 				w.stop = true
 				return
 			}
+		case sealedHere(w.bucket):
+			if !w.sealed(p, c) {
+				return
+			}
 		}
 		at += c.keyLen + c.valLen
+	}
+	if p.inline && at != p.size {
+		w.fault(p.off+at, "%d bytes behind the last cell", p.size-at)
+		return
 	}
 	w.level(depth).children = children
 	for i, c := range children {
@@ -405,6 +423,41 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 		w.tree(c.page, top, c.key, end, depth+1)
 	}
 	w.kind = flags
+}
+
+// sealedHere says whether the walk looks at the checksums of a bucket's records: those of messages are looked at when the queues are
+// loaded, but of the others nobody asks for what has lost its name.
+func sealedHere(bucket []byte) bool {
+	return len(bucket) > 0 && bucket[0] != bucketHead && bucket[0] != bucketBody
+}
+
+// sealed checks a record by its checksum, which covers its key and the bucket's name.
+func (w *pageWalk) sealed(p *pageData, c child) bool {
+	rec, ok := p.bytes(c.at, c.valLen)
+	if !ok {
+		return false
+	}
+	if w.bucket[0] == bucketTable && (len(c.key) == 0 || c.key[0] != 'k') {
+		return w.fault(p.off+c.at, "%s: not a table key", placeOf(w.bucket, c.key))
+	}
+	_, err := openRecord(w.path, w.bucket, c.key, rec)
+	if err == nil {
+		return true
+	}
+	var ce *corruption
+	if !errors.As(err, &ce) {
+		return w.fault(p.off+c.at, "%v", err)
+	}
+	return w.fault(p.off+c.at, "%s: %s", ce.Where, ce.What)
+}
+
+// knownBucket says whether a bucket of this name is any.
+func knownBucket(name []byte) bool {
+	switch {
+	case len(name) == 2 && name[0] == bucketTable, string(name) == bucketLog:
+		return true
+	}
+	return len(name) == 5 && (name[0] == bucketHead || name[0] == bucketBody)
 }
 
 // child is a decoded cell.
@@ -433,6 +486,12 @@ func (w *pageWalk) bucketCell(p *pageData, c child, depth int) {
 		w.fault(p.off+c.at, "bucket %q has no header", c.key)
 		return
 	}
+	if !knownBucket(c.key) {
+		w.fault(p.off+c.at, "bucket %q is unknown", c.key)
+		return
+	}
+	w.bucket = c.key
+	defer func() { w.bucket = nil }()
 	if root := le.Uint64(head); root != 0 {
 		if c.valLen != bucketHdrLen {
 			w.fault(p.off+c.at, "bucket %q has %d bytes too many", c.key, c.valLen-bucketHdrLen)
@@ -448,6 +507,6 @@ func (w *pageWalk) bucketCell(p *pageData, c child, depth int) {
 		w.fault(p.off+c.at, "inline bucket %q is damaged", c.key)
 		return
 	}
-	inline := &pageData{w: w, off: p.off + c.at + bucketHdrLen, size: int64(len(body)), buf: body}
+	inline := &pageData{w: w, off: p.off + c.at + bucketHdrLen, size: int64(len(body)), buf: body, inline: true}
 	w.cells(inline, false, nil, nil, depth+1)
 }
