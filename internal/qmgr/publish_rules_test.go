@@ -1,0 +1,72 @@
+package qmgr
+
+import (
+	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// A topic is opened at this queue manager, by its name or none; another one's topics are not known here.
+func TestTopicOfThisQueueManager(t *testing.T) {
+	r := newPSRig(t)
+	for qm, want := range map[string]mqi.RC{"": 0, "QM1": 0, "QM2": mqi.MQRC_UNKNOWN_OBJECT_Q_MGR} {
+		od := topicOD("T")
+		od.ObjectQMgrName = qm
+		_, err := r.c.Open(bg, od, mqi.MQOO_OUTPUT)
+		wantRC(t, err, want)
+		od = topicOD("T")
+		od.ObjectQMgrName = qm
+		md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+		wantRC(t, r.c.Put1(bg, od, &md, &pmo, []byte("x")), want)
+	}
+}
+
+// Of a descriptor's flags a publication keeps that it may be segmented; those of groups are refused, and a descriptor of version 1
+// has none.
+func TestPublicationFlags(t *testing.T) {
+	r := newPSRig(t)
+	q, _ := r.managed(r.c, "T", 0)
+	for _, c := range []struct {
+		version, flags int32
+		rc             mqi.RC
+		want           int32
+	}{
+		{2, mqi.MQMF_SEGMENTATION_ALLOWED, 0, mqi.MQMF_SEGMENTATION_ALLOWED},
+		{2, 0, 0, 0},
+		{2, mqi.MQMF_MSG_IN_GROUP, mqi.MQRC_MSG_NOT_ALLOWED_IN_GROUP, 0},
+		{2, mqi.MQMF_SEGMENT, mqi.MQRC_MSG_NOT_ALLOWED_IN_GROUP, 0},
+		{1, mqi.MQMF_MSG_IN_GROUP, 0, 0},
+		{1, mqi.MQMF_SEGMENTATION_ALLOWED, 0, 0},
+	} {
+		err := tryPub(r.c, "T", "x", 0, func(md *mqi.MD) { md.Version, md.MsgFlags = c.version, c.flags })
+		wantRC(t, err, c.rc)
+		if c.rc != 0 {
+			continue
+		}
+		if _, md, err := tryGet(r.c, q, 0); err != nil || md.MsgFlags != c.want {
+			t.Errorf("version %d, flags %#x: a copy has %#x, %v", c.version, c.flags, md.MsgFlags, err)
+		}
+	}
+}
+
+// A subscription gets nothing from the very millisecond on at which it ends, also before it is removed.
+func TestEndedSubscriptionGetsNothing(t *testing.T) {
+	r := newPSRig(t)
+	_, hs := r.managed(r.c, "T", 0)
+	h, err := r.c.handle("test", hs)
+	wantRC(t, err, 0)
+	s := h.sub.obj.sub.Load()
+	now := r.clk.Now().UnixMilli()
+	for _, c := range []struct {
+		expires int64
+		want    int
+	}{{0, 1}, {now + 1, 1}, {now, 0}, {now - 1, 0}} {
+		cfg := *cfgOf(s)
+		cfg.expires = c.expires
+		s.Owner.(*subState).cfg.Store(&cfg)
+		head := &msgHead{md: mqi.DefaultMD()}
+		if got := newPublication(r.m, "T", head, nil).recipients(r.m.topics.tree.Match(nil, "T")); len(got) != c.want {
+			t.Errorf("it ends in %d ms: %d get a publication, want %d", c.expires-now, len(got), c.want)
+		}
+	}
+}
