@@ -109,6 +109,7 @@ type (
 		name    string
 		routine *routine
 		args    []expr
+		value   bool // its result is wanted
 	}
 	selectExpr struct {
 		Pos
@@ -216,7 +217,7 @@ type stmt interface {
 // stmtPos is what a failing statement says of itself.
 type stmtPos struct {
 	Pos
-	text string
+	file, text string
 }
 
 func (s *stmtPos) where() *stmtPos { return s }
@@ -364,6 +365,7 @@ type param struct {
 // routine is a function or a procedure.
 type routine struct {
 	Pos
+	file     string
 	name     string
 	function bool
 	params   []param

@@ -35,7 +35,6 @@ type Options struct {
 
 // Program is a compiled source.
 type Program struct {
-	file     string
 	modules  []*Module
 	routines []*routine
 	vars     []stmt // declarations outside of modules
@@ -49,27 +48,48 @@ type Module struct {
 	Pos
 
 	prog     *Program
+	file     string
 	routines []*routine
 	vars     []stmt
 	slots    int
 	main     *routine
 }
 
-// Compile reads a source. The error is of type Faults.
+// Source is the text of one file.
+type Source struct {
+	File string
+	Text []byte
+}
+
+// Compile reads one source. The error is of type Faults.
 func Compile(file string, src []byte, o Options) (*Program, error) {
-	p := &parser{file: file, consts: o.Constant, prog: &Program{file: file}}
-	if len(src) > MaxSource {
-		p.report(Pos{1, 1}, "the source has %d bytes, at most %d are offered: split it", len(src), MaxSource)
-		return nil, p.faults
+	return CompileAll([]Source{{file, src}}, o)
+}
+
+// CompileAll reads sources as one program: each knows the routines of all, and the declarations of those before it. The
+// error is of type Faults.
+func CompileAll(sources []Source, o Options) (*Program, error) {
+	p := &parser{consts: o.Constant, prog: &Program{}, broken: map[*Module]bool{}}
+	order := map[string]int{}
+	for i, s := range sources {
+		p.file = s.File
+		order[s.File] = i
+		if len(s.Text) > MaxSource {
+			p.report(Pos{1, 1}, "the source has %d bytes, at most %d are offered: split it", len(s.Text), MaxSource)
+			continue
+		}
+		p.src = strings.TrimPrefix(string(s.Text), "\uFEFF")
+		p.toks = lex(p.src)
+		p.i, p.t = 0, p.toks[0]
+		p.source()
 	}
-	p.src = strings.TrimPrefix(string(src), "\uFEFF")
-	p.toks = lex(p.src)
-	p.t = p.toks[0]
-	p.source()
 	p.link()
 	if len(p.faults) > 0 {
 		sort.SliceStable(p.faults, func(i, j int) bool {
-			a, b := p.faults[i].Pos, p.faults[j].Pos
+			a, b := p.faults[i], p.faults[j]
+			if a.File != b.File {
+				return order[a.File] < order[b.File]
+			}
 			return a.Line < b.Line || a.Line == b.Line && a.Col < b.Col
 		})
 		return nil, p.faults
@@ -108,7 +128,7 @@ func (p *parser) link() {
 		for _, r := range m.routines {
 			p.linkRoutine(r, m)
 		}
-		m.main = find(m.routines, "Main")
+		m.main, p.file = find(m.routines, "Main"), m.file
 		switch {
 		case p.broken[m]:
 		case m.main == nil:
@@ -122,12 +142,10 @@ func (p *parser) link() {
 			p.checkUses(m, r, r, map[*routine]bool{})
 		}
 	}
-	for _, c := range p.initCalls {
-		p.report(c.Pos, "%s: a declaration outside of routines cannot call one", c.name)
-	}
 }
 
 func (p *parser) linkRoutine(r *routine, m *Module) {
+	p.file = r.file
 	for _, c := range r.calls {
 		if m != nil {
 			c.routine = find(m.routines, c.name)
@@ -147,6 +165,9 @@ func (p *parser) linkRoutine(r *routine, m *Module) {
 
 func (p *parser) checkArgs(c *userCall) {
 	r := c.routine
+	if c.value && r.result.kind == Null {
+		p.report(c.Pos, "%s has no RETURNS and gives no value: CALL it", r.name)
+	}
 	if len(c.args) != len(r.params) {
 		p.report(c.Pos, "%s has %d parameters, the call gives %d", r.name, len(r.params), len(c.args))
 		return
@@ -171,6 +192,7 @@ func (p *parser) checkUses(m *Module, r *routine, from *routine, seen map[*routi
 		return
 	}
 	seen[r] = true
+	p.file = r.file
 	for _, u := range r.uses {
 		if u.kind != m.Kind {
 			p.report(u.Pos, "%s is for a %s module, but %s of the %s module %s comes here", u.name, u.kind, from.name, m.Kind, m.Name)

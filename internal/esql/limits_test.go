@@ -184,6 +184,40 @@ func TestBodyIsParsedOnDemand(t *testing.T) {
 	}
 }
 
+// Sources of one program know each other; faults and exceptions name their file.
+func TestCompileAll(t *testing.T) {
+	lib := Source{"lib.esql", []byte("BROKER SCHEMA lib\nDECLARE ns NAMESPACE 'urn:n';\nDECLARE k CONSTANT INTEGER 5;\nCREATE PROCEDURE fill(IN r REFERENCE) BEGIN\n SET r.ns:x = k / (k - 5 + InputRoot.zero); END;")}
+	app := Source{"app.esql", []byte("PATH lib;\nCREATE COMPUTE MODULE A CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN CALL fill(OutputRoot); CALL lib.fill(OutputRoot); END; END MODULE;")}
+	p, err := CompileAll([]Source{lib, app}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv := &Invocation{InputRoot: readTree(t, "zero 1")}
+	if _, err := p.Modules()[0].Run(inv); err != nil || treeText(inv.OutputRoot) != "{urn:n}:x 5\n" {
+		t.Fatal(err, treeText(inv.OutputRoot))
+	}
+	_, err = p.Modules()[0].Run(&Invocation{InputRoot: readTree(t, "zero 0")})
+	var e *Exception
+	if !errors.As(err, &e) || e.File != "lib.esql" || e.Line != 5 || e.Module != "A" || e.Function != "fill" {
+		t.Fatal(err)
+	}
+	lib.Text = append(lib.Text, " CREATE PROCEDURE two() BEGIN CALL none(); SET Root.x = y; END;"...)
+	app.Text = append(app.Text, "\nCREATE FILTER MODULE F CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN CALL two(); CALL fill(z); END; END MODULE;"...)
+	_, err = CompileAll([]Source{lib, app}, Options{})
+	if err == nil {
+		t.Fatal("no fault")
+	}
+	for _, part := range []string{"lib.esql:5:28: InputRoot is for a COMPUTE module, but Main of the FILTER module F comes here", "lib.esql:5:84: there is no function or procedure none",
+		"lib.esql:5:105: y is not declared", "app.esql:3:91: z is not declared"} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("no %q in\n%v", part, err)
+		}
+	}
+	if _, err := CompileAll([]Source{app}, Options{}); err == nil || !strings.Contains(err.Error(), "app.esql:2:75: there is no function or procedure fill") {
+		t.Fatal(err)
+	}
+}
+
 // Options.Constant gives the MQ constants that are not built in; schema and module compile without regard to case.
 func TestOptionsAndModules(t *testing.T) {
 	src := "create filter module A create function MAIN() returns boolean return MQFB_EXPIRATION = 258; end module;" + mainOf("RETURN TRUE;")

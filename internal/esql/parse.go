@@ -29,7 +29,6 @@ type parser struct {
 	faults     Faults
 	failedEver bool
 	broken     map[*Module]bool
-	initCalls  []*userCall
 }
 
 type labelled struct {
@@ -180,7 +179,7 @@ func (p *parser) name(what string) (string, Pos) {
 // Sources, modules, routines.
 
 func (p *parser) source() {
-	p.broken = map[*Module]bool{}
+	known := len(p.prog.modules) + len(p.prog.routines) + len(p.prog.vars)
 	if p.is("BROKER") {
 		p.advance()
 		p.need("SCHEMA")
@@ -201,10 +200,13 @@ func (p *parser) source() {
 			p.resync()
 		}
 	}
-	if p.mod != nil && !p.failedEver {
-		p.report(p.t.pos, "found %s, expected END MODULE; of %s", p.t, p.mod.Name)
+	if p.mod != nil {
+		if !p.failedEver {
+			p.report(p.t.pos, "found %s, expected END MODULE; of %s", p.t, p.mod.Name)
+		}
+		p.endModule()
 	}
-	if len(p.faults) == 0 && len(p.prog.modules) == 0 && len(p.prog.routines) == 0 && len(p.prog.vars) == 0 {
+	if len(p.faults) == 0 && known == len(p.prog.modules)+len(p.prog.routines)+len(p.prog.vars) {
 		p.report(Pos{1, 1}, "the source defines nothing: expected CREATE COMPUTE MODULE, CREATE FILTER MODULE, CREATE FUNCTION or CREATE PROCEDURE")
 	}
 }
@@ -277,7 +279,7 @@ func (p *parser) definition() {
 
 func (p *parser) module() {
 	p.advance()
-	m := &Module{prog: p.prog, Kind: Compute}
+	m := &Module{prog: p.prog, file: p.file, Kind: Compute}
 	switch p.t.word {
 	case "DATABASE": // read on as if it were another one, for the faults inside
 		p.report(p.t.pos, "a DATABASE module is not offered: databases are outside of this profile, use COMPUTE")
@@ -304,7 +306,7 @@ func (p *parser) module() {
 
 func (p *parser) routine() {
 	p.advance()
-	r := &routine{function: p.is("FUNCTION")}
+	r := &routine{file: p.file, function: p.is("FUNCTION")}
 	p.advance()
 	r.name, r.Pos = p.name("routine name")
 	list := &p.prog.routines

@@ -62,7 +62,7 @@ func (p *parser) nameExpr() expr {
 		return f
 	}
 	if name := p.schemaCall(); name.text != "" {
-		return p.userCall(name.text, name.pos)
+		return p.valueOf(p.userCall(name.text, name.pos))
 	}
 	if t.word == "SQL" && p.look(1).punct(".") && specials[p.look(2).word] { // SQL.BrokerName
 		p.advance()
@@ -373,7 +373,7 @@ func (p *parser) functionCall() expr {
 	}
 	if p.ownRoutine(t.text) {
 		p.advance()
-		return p.userCall(t.text, t.pos)
+		return p.valueOf(p.userCall(t.text, t.pos))
 	}
 	if parse, ok := syntaxFunctions[t.word]; ok {
 		p.advance()
@@ -393,10 +393,15 @@ func (p *parser) functionCall() expr {
 	}
 	if t.kind == tIdent && !reserved[t.word] {
 		p.advance()
-		return p.userCall(t.text, t.pos)
+		return p.valueOf(p.userCall(t.text, t.pos))
 	}
 	p.expected("a value")
 	return &literal{t.pos, Value{}}
+}
+
+func (p *parser) valueOf(c *userCall) expr {
+	c.value = true
+	return c
 }
 
 // ownRoutine says that the source defines a routine of this name before: it hides a built-in function.

@@ -84,7 +84,7 @@ func (p *parser) simple() stmt {
 }
 
 func (p *parser) start() stmtPos {
-	return stmtPos{Pos: p.t.pos, text: p.src[min(p.t.off, len(p.src)):]}
+	return stmtPos{Pos: p.t.pos, file: p.file, text: p.src[min(p.t.off, len(p.src)):]}
 }
 
 // finish cuts the statement's text at its last token.
@@ -314,6 +314,7 @@ func (p *parser) call() stmt {
 		s.call = p.userCall(p.name("procedure name"))
 	}
 	if p.accept("INTO") {
+		s.call.value = true
 		s.into = p.fieldRef()
 		p.checkTarget(s.into)
 	}
@@ -337,7 +338,7 @@ func (p *parser) userCall(name string, at Pos) *userCall {
 	if p.rt != nil {
 		p.rt.calls = append(p.rt.calls, c)
 	} else {
-		p.initCalls = append(p.initCalls, c)
+		p.report(at, "%s: a declaration outside of routines cannot call one", name)
 	}
 	return c
 }

@@ -218,7 +218,7 @@ func (m *machine) locate(err error, at *stmtPos) error {
 		return err
 	}
 	c := *e // it may be one that is shared
-	c.File, c.Pos, c.Function = m.mod.prog.file, at.Pos, m.rt.name
+	c.File, c.Pos, c.Function = at.file, at.Pos, m.rt.name
 	c.Module = m.mod.Name
 	c.Statement = oneLine(at.text)
 	return &c
