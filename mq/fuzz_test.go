@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/fap/wire/wiretest"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -39,6 +40,12 @@ func FuzzServer(f *testing.F) {
 	seed(wire.Notification, wire.FlagWhole, &wire.Notify{Hobj: 1, Code: wire.NoteQStateReply})
 	seed(wire.StatusData, wire.FlagWhole|wire.FlagClose, &wire.Status{Code: wire.CodeSecurity})
 	seed(wire.Heartbeat, wire.FlagWhole|wire.FlagConfirm, &wire.Empty{})
+	for _, list := range wiretest.Recorded(f, "../internal/fap/wire/testdata", wiretest.FromServer) {
+		f.Add(bytes.Join(list, nil))
+		for _, b := range list {
+			f.Add(b)
+		}
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l := &link{atEnd: func(error) {}}
 		l.init(script{r: bytes.NewReader(b)})

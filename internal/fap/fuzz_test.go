@@ -14,6 +14,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/fap"
 	"github.com/qmgrd/qmgrd/internal/fap/memory"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/fap/wire/wiretest"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -61,6 +62,10 @@ func FuzzSession(f *testing.F) {
 	f.Add(true, frame(wire.SPI, 1, 0, &wire.SPIBody{Verb: 6, Part: &wire.SPIReserveIn{TagSize: 24}}))
 	f.Add(true, frame(wire.MQDISC, 1, 0, &wire.Empty{}))
 	f.Add(false, frame(wire.InitialData, 1, 0, firstID()))
+	for name, list := range wiretest.Recorded(f, "wire/testdata", wiretest.FromClient) { // what a client sent in one go
+		f.Add(!strings.HasPrefix(name, "01-"), bytes.Join(list, nil))
+		f.Add(strings.HasPrefix(name, "01-"), bytes.Join(list, nil))
+	}
 	f.Fuzz(func(t *testing.T, connected bool, stream []byte) {
 		client, srv := net.Pipe()
 		l := &pipe{c: make(chan net.Conn, 1), done: make(chan struct{})}

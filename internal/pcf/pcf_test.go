@@ -1,12 +1,15 @@
 package pcf
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/fap/wire/wiretest"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -521,6 +524,18 @@ func FuzzParse(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(b)
+	}
+	for _, b := range wiretest.Recorded(f, "../fap/wire/testdata", wiretest.FromClient)["18-pcf"] {
+		h, body, err := wire.ReadSegment(bytes.NewReader(b), 1<<16)
+		if err != nil {
+			f.Fatal(err)
+		}
+		c, _ := h.Codec()
+		if _, d, err := wire.Decode(h.Type, body, c); err == nil {
+			if put, ok := d.(*wire.Put); ok {
+				f.Add(put.Data)
+			}
+		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		q, m, err := Parse(mqi.MQFMT_ADMIN, b, big, directory)

@@ -123,6 +123,10 @@ func FuzzViews(f *testing.F) {
 	f.Add(Encode(nil, AsyncMsg, API{}, &a, c, 0))
 	g := GetReply{MD: mqi.DefaultMD(), GMO: mqi.DefaultGMO(), DataLength: 1, Data: []byte("d")}
 	f.Add(Encode(nil, MQGET.Reply(), API{}, &g, c, 36))
+	for _, fr := range loadFrames(f) {
+		f.Add(fr.body)
+		f.Add(fr.bytes)
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if v, err := ViewAsync(b); err == nil && v.Segment == 0 {
 			fieldsOf(v.MD)
