@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -68,5 +69,43 @@ func TestEndedSubscriptionGetsNothing(t *testing.T) {
 		if got := newPublication(r.m, "T", head, nil).recipients(r.m.topics.tree.Match(nil, "T")); len(got) != c.want {
 			t.Errorf("it ends in %d ms: %d get a publication, want %d", c.expires-now, len(got), c.want)
 		}
+	}
+}
+
+// A copy may be as long as MAXMSGL of the subscription's queue says, and no longer; on its way to another queue manager its header
+// counts.
+func TestLongestCopy(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("ALTER QMGR DEADQ(' ')")
+	r.ok("DEFINE QLOCAL(Q) MAXMSGL(3)")
+	r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q)")
+	r.ok(fmt.Sprintf("DEFINE QLOCAL(X) USAGE(XMITQ) MAXMSGL(%d)", 3+mqi.MQ_MSG_HEADER_LENGTH))
+	r.ok("DEFINE SUB(FAR) TOPICSTR('T') DEST(Q) DESTQMGR(X)")
+	for text, want := range map[string]int{"123": 1, "1234": 0} {
+		r.pub("T", text, 0)
+		for _, q := range []string{"Q", "X"} {
+			if got := r.curDepth(q); got != want {
+				t.Errorf("%d bytes: %d copies on %s, want %d", len(text), got, q, want)
+			}
+			r.ok("CLEAR QLOCAL(" + q + ")")
+		}
+	}
+}
+
+// An MQRFH2 of which everything passes to subscribers reaches them byte by byte as it was published, however it is written.
+func TestHeaderPassesAsItIs(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q) PROPCTL(FORCE)")
+	r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q) PSPROP(NONE)")
+	h := mqi.RFH2{Encoding: mqi.MQENC_NATIVE, CodedCharSetID: 1208, Format: mqi.MQFMT_STRING, NameValueCCSID: 1208,
+		Folders: []string{"<usr><a  copy = 'publish' >1</a ><c copy='publish,reply' dt='i4'>3</c></usr>", "<own>text</own>", "<usr><b copy='publish'>2</b></usr>"}}
+	b, err := h.Append(nil, mqi.Coding{Encoding: mqi.MQENC_NATIVE, CCSID: 1208})
+	wantRC(t, err, 0)
+	want := string(b) + "body"
+	err = tryPub(r.c, "T", want, 0, func(md *mqi.MD) { md.Format, md.CodedCharSetID = mqi.MQFMT_RF_HEADER_2, 1208 })
+	wantRC(t, err, 0)
+	got, md, err := tryGet(r.c, openFor(t, r.c, "Q", mqi.MQOO_INPUT_SHARED), mqi.MQGMO_PROPERTIES_AS_Q_DEF)
+	if err != nil || got != want || md.Format != mqi.MQFMT_RF_HEADER_2 {
+		t.Errorf("got %q of format %q, %v, want %q", got, md.Format, err, want)
 	}
 }
