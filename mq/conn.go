@@ -368,6 +368,8 @@ func (c *Conn) once(ctx context.Context, op, object string, t wire.Type, h *hand
 
 // roundTrip sends a call and waits for its answer. A warning comes with the answer.
 func (c *Conn) roundTrip(ctx context.Context, op, object string, t wire.Type, hobj int32, b wire.Body) (reply, error) {
+	calls.Add(1)
+	defer calls.Add(-1)
 	c.role.want()
 	defer c.role.release()
 	c.req++

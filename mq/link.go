@@ -37,7 +37,8 @@ var codec = func() wire.Codec {
 // goroutine of the link reads while nobody does (watch.go).
 type link struct {
 	nc     net.Conn
-	w      io.Writer // to nc, the quickest there is
+	direct *direct.Conn // nil: there are only nc's ways
+	w      io.Writer    // to nc, the quickest there is
 	shared bool
 	size   int // of a segment
 	maxMsg int
@@ -67,8 +68,8 @@ type link struct {
 
 func (l *link) init(nc net.Conn) {
 	l.nc, l.w, l.size = nc, nc, wire.DefaultTransmission
-	if d := direct.New(nc); d != nil {
-		l.w = d
+	if l.direct = direct.New(nc); l.direct != nil {
+		l.w = l.direct
 	}
 	l.quiescing, l.ended = make(chan struct{}), make(chan struct{})
 	l.in.init()

@@ -274,6 +274,8 @@ func (c *Conn) put(ctx context.Context, object string, hobj int32, m *Message, o
 		}
 		return nil
 	}
+	calls.Add(1)
+	defer calls.Add(-1)
 	c.role.want()
 	defer c.role.release()
 	if err := c.sendPut(hobj, b, true); err != nil {
