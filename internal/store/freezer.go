@@ -7,8 +7,9 @@ import (
 
 // Writing a frozen generation to the state file.
 
-// ckptBytes bounds a transaction of the state file; tests make it small.
-var ckptBytes = 2 << 20
+// ckptBytes bounds a transaction of the state file; tests make it small. One of a table's entries may have half of it: its commit does
+// not step aside for who reads others.
+var ckptBytes = 4 << 20
 
 const ckptOps = 50_000
 
@@ -114,7 +115,11 @@ func (f *freezer) add(bytes int, do func(*stateTx) error) error {
 func (f *freezer) addStep(bytes int, s step) error {
 	f.steps = append(f.steps, s)
 	f.bytes += bytes
-	if f.bytes < f.maxBytes && len(f.steps) < f.maxSteps {
+	most := f.maxBytes
+	if s.do == nil {
+		most = min(most, ckptBytes/2)
+	}
+	if f.bytes < most && len(f.steps) < f.maxSteps {
 		return nil
 	}
 	if err := f.flush(); err != nil {
