@@ -18,13 +18,7 @@ const lookupTime = 3 * time.Second
 func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Identity, error) {
 	a := &qmgr.ClientAttempt{Channel: r.Instance.Channel, Addr: r.Peer.Addr.String(), User: r.User, ApplName: r.ApplName,
 		ApplType: r.ApplType, Hosts: func() []string { return hostNames(ctx, r.Peer.Addr) }}
-	switch {
-	case r.Auth != nil && r.Auth.User != "":
-		a.Credentials = qmgr.Credentials{Given: true, User: r.Auth.User, Password: r.Auth.Password}
-		a.Unreadable = r.Protected
-	case r.Password != "": // of compatibility mode, with the short user id
-		a.Credentials = qmgr.Credentials{Given: true, User: r.User, Password: r.Password}
-	}
+	credentials(a, &r)
 	if t := r.Peer.TLS; t != nil && len(t.PeerCertificates) > 0 {
 		a.Peer = t.PeerCertificates[0]
 	}
@@ -33,6 +27,20 @@ func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Iden
 	}
 	c.early.asks(r.Peer.Addr, c.clk.Now())
 	return c.qm.AdmitClient(ctx, a)
+}
+
+// credentials are those of MQCSP, or of compatibility mode.
+func credentials(a *qmgr.ClientAttempt, r *fap.ConnectRequest) {
+	switch c := r.Auth; {
+	case c != nil && (c.Token != "" || c.AuthType == mqi.MQCSP_AUTH_ID_TOKEN):
+		a.Credentials = qmgr.Credentials{Given: true, User: c.User}
+		a.Token = true
+	case c != nil && c.User != "":
+		a.Credentials = qmgr.Credentials{Given: true, User: c.User, Password: c.Password}
+		a.Unreadable = r.Protected
+	case r.Password != "": // with the short user id
+		a.Credentials = qmgr.Credentials{Given: true, User: r.User, Password: r.Password}
+	}
 }
 
 // connected notes a client whose MQCONN has succeeded. Until then it counts as one that has not connected.

@@ -33,7 +33,9 @@ type ClientAttempt struct {
 	Credentials
 	// Unreadable says that the password came protected by an algorithm that is not known.
 	Unreadable bool
-	Peer       *x509.Certificate // nil without
+	// Token says that a token came instead of a password. Tokens are not checked here, so it is as good as a wrong one.
+	Token bool
+	Peer  *x509.Certificate // nil without
 	// Hosts finds the names of its address; called only when a record asks for them.
 	Hosts func() []string
 }
@@ -167,6 +169,9 @@ func (m *Manager) verify(c Credentials) error {
 
 // verifyClient is verify for a client, whose password may have come unreadable.
 func (m *Manager) verifyClient(a *ClientAttempt) error {
+	if a.Token {
+		return errors.New("a token came instead of user id and password; tokens are not checked here, so give those")
+	}
 	if a.Unreadable {
 		return fmt.Errorf("the password of user %s is wrong (it came protected by an algorithm that cannot be read: use TLS, or allow "+
 			"passwords in clear, docs/security.md)", a.Credentials.User)

@@ -64,6 +64,12 @@ func TestRefusalsAreExact(t *testing.T) {
 	r.log.take()
 	ended, cancel := context.WithCancel(bg) // no FAILDLAY
 	cancel()
+	_, err := r.m.AdmitClient(ended, &ClientAttempt{Channel: "APP.CH", Addr: "10.1.2.3:4000", User: "app", Credentials: Credentials{Given: true},
+		Token: true})
+	wantRC(t, err, mqi.MQRC_NOT_AUTHORIZED)
+	if s := r.log.take(); !strings.Contains(s, "tokens are not checked here") {
+		t.Error(s)
+	}
 	for user, want := range map[string]string{"nosuch": "there is no user nosuch in the password file", "app": "the password of user app is wrong"} {
 		_, err := r.m.AdmitClient(ended, &ClientAttempt{Channel: "APP.CH", Addr: "10.1.2.3:4000",
 			Credentials: Credentials{Given: true, User: user, Password: "wrong again"}})
@@ -72,7 +78,7 @@ func TestRefusalsAreExact(t *testing.T) {
 			t.Errorf("%s: %s", user, s)
 		}
 	}
-	_, err := r.m.Connect(bg, auth.Identity{User: "root", Unproven: true, Origin: "channel APP.CH"}, ConnectOptions{Channel: "APP.CH"})
+	_, err = r.m.Connect(bg, auth.Identity{User: "root", Unproven: true, Origin: "channel APP.CH"}, ConnectOptions{Channel: "APP.CH"})
 	wantRC(t, err, mqi.MQRC_NOT_AUTHORIZED)
 	if s := r.log.take(); !strings.Contains(s, "user root lacks CONNECT") || !strings.Contains(s, "an administrator by the client's word alone") {
 		t.Error(s)
