@@ -12,10 +12,10 @@ import (
 // bounded part of its time only, and not at all when others wait for the room that it makes.
 
 const (
-	asideFor   = 40 * time.Millisecond  // after such a read has begun
-	asideMost  = 250 * time.Millisecond // for one transaction of the state file
-	asideSteps = 64                     // of a transaction between two looks; they take some tenths of a millisecond
-	asideKeys  = 32                     // a read of fewer entries is none of these
+	asideFor   = 40 * time.Millisecond // after such a read has begun
+	asideMost  = time.Second           // for one transaction of the state file
+	asideSteps = 64                    // of a transaction between two looks; they take some tenths of a millisecond
+	asideKeys  = 32                    // a read of fewer entries is none of these
 )
 
 // aside says until when checkpoints are to step aside.
