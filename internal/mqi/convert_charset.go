@@ -98,12 +98,6 @@ func LookupCharset(ccsid, enc int32) (Charset, bool) {
 	return c, c.multi != nil
 }
 
-// CCSID is the set's number.
-func (c Charset) CCSID() int32 { return c.ccsid }
-
-// EBCDIC reports whether letters have EBCDIC code points.
-func (c Charset) EBCDIC() bool { return c.ebcdic }
-
 // Wide reports UTF-16, which the fixed character fields of structures cannot be in.
 func (c Charset) Wide() bool { return c.wide != nil }
 

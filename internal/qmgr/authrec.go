@@ -228,15 +228,9 @@ func (x *exec) deleteAuthrec() *attr.Reply {
 	for _, e := range x.entities() {
 		keys = append(keys, key{ClassAuthrec, authrecKey(objType, profile, e.kind, e.name)})
 	}
-	objs, err := x.m.latch(x.ctx, x.p, keys...)
-	if err != nil {
-		return interrupted(err)
-	}
-	u := x.p.newUnit(x.success(profile))
-	for _, o := range objs {
-		if o.Def() != nil {
-			x.m.dropObject(u, o)
-		}
+	u, r := x.dropThere(profile, keys)
+	if r != nil {
+		return r
 	}
 	if len(u.swap) == 0 {
 		if x.yes("IGNSTATE") {

@@ -189,19 +189,28 @@ func (x *exec) removeChlauth(o *Object, t chlauthType) *attr.Reply {
 	return x.submit(u)
 }
 
-// removeAllChlauth runs REMOVEALL: every record of the profile and type.
-func (x *exec) removeAllChlauth(profile, typ string) *attr.Reply {
-	one := chlauthKey(profile, typ)
-	keys := append(x.m.keysOf(ClassChlauth, one+keySep), key{ClassChlauth, one})
+// dropThere latches what the keys name and begins a unit that drops what is there of it; swap is empty when nothing is.
+func (x *exec) dropThere(profile string, keys []key) (*unit, *attr.Reply) {
 	objs, err := x.m.latch(x.ctx, x.p, keys...)
 	if err != nil {
-		return interrupted(err)
+		return nil, interrupted(err)
 	}
 	u := x.p.newUnit(x.success(profile))
 	for _, o := range objs {
 		if o.Def() != nil {
 			x.m.dropObject(u, o)
 		}
+	}
+	return u, nil
+}
+
+// removeAllChlauth runs REMOVEALL: every record of the profile and type.
+func (x *exec) removeAllChlauth(profile, typ string) *attr.Reply {
+	one := chlauthKey(profile, typ)
+	keys := append(x.m.keysOf(ClassChlauth, one+keySep), key{ClassChlauth, one})
+	u, r := x.dropThere(profile, keys)
+	if r != nil {
+		return r
 	}
 	if len(u.swap) == 0 {
 		return failed(mqi.MQRCCF_CHLAUTH_NOT_FOUND, msgNoChlauth, profile)

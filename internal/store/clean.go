@@ -27,7 +27,8 @@ const (
 
 func cleanPath(dir string) string { return filepath.Join(dir, "clean") }
 
-// freelist checks that no page in use is said to be free: bbolt would write over it.
+// freelist checks that no page in use is said to be free: bbolt would write over it. And each page must be either: what is neither has
+// lost its way to it, and its records with it.
 func (w *pageWalk) freelist() {
 	if w.free == noFreelist || w.stop {
 		return
@@ -53,6 +54,29 @@ func (w *pageWalk) freelist() {
 			return
 		}
 		last = id
+	}
+	head, err := freelistPage(w.f, off, w.page)
+	if err != nil || !w.use(w.free, uint64(int64(len(head))/w.page)) {
+		w.fault(off, "the page of the free list is in use")
+		return
+	}
+	w.lost(ids)
+}
+
+// lost looks for a page that is neither in use nor free, where that can be known: behind a leaf that was not looked at lies the rest
+// of that leaf, maybe.
+func (w *pageWalk) lost(free []uint64) {
+	for id := uint64(2); id < w.high; id++ {
+		switch {
+		case w.seen[id/64]&(1<<(id%64)) != 0:
+		case len(free) > 0 && free[0] == id:
+			free = free[1:]
+		case w.unread != nil && w.unread[(id-1)/64]&(1<<((id-1)%64)) != 0:
+			w.unread[id/64] |= 1 << (id % 64)
+		default:
+			w.fault(int64(id)*w.page, "page %d is neither in use nor free: nothing leads to what is in it", id)
+			return
+		}
 	}
 }
 

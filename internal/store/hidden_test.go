@@ -3,7 +3,9 @@ package store_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,6 +74,67 @@ func TestHiddenRecords(t *testing.T) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
+		}
+	}
+}
+
+// A table's root that leads to one of its leaves instead leaves pages to which nothing leads. So a start finds it, though it has not
+// looked at the leaves with bodies, some of which go on on pages behind them.
+func TestHiddenSubtree(t *testing.T) {
+	for _, mode := range []store.StopMode{store.Immediate, store.Preempt} {
+		dir := filepath.Join(scratch(t), "x")
+		s := openLog(t, dir)
+		var tx store.Tx
+		for i := range 400 {
+			tx.Set(store.TableObjects, fmt.Appendf(nil, "object %d", i), make([]byte, 100))
+			tx.Put(7, store.Seq(i+1), store.Rec{Head: []byte("head"), Body: make([]byte, 100+i%20*1000), Persistent: true})
+		}
+		if _, err := s.Commit(context.Background(), &tx); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Checkpoint(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(mode, func(store.QID) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := store.Open(store.Options{Dir: dir}); err != nil {
+			t.Fatalf("%v: %v", mode, err)
+		} else if err := s.Close(mode, func(store.QID) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, "state.db")
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := 0
+		for at := 0; ; {
+			i := bytes.Index(b[at:], []byte("t\x02"))
+			if i < 0 {
+				break
+			}
+			at += i + 2
+			root := b[at : at+8]
+			page := int(binary.LittleEndian.Uint64(root)) * os.Getpagesize()
+			if page <= 0 || page+64 > len(b) || b[page+8] != 1 { // not a branch
+				continue
+			}
+			copy(root, b[page+16+16+8:page+16+16+16]) // its second child
+			changed++
+		}
+		if changed == 0 {
+			t.Fatalf("%v: no root of a table", mode)
+		}
+		if err := os.WriteFile(name, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err = store.Open(store.Options{Dir: dir})
+		if !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%v: the start says %v", mode, err)
+		}
+		if err == nil {
+			_ = s.Close(store.Preempt, nil)
 		}
 	}
 }

@@ -76,6 +76,7 @@ type pageWalk struct {
 	page   int64
 	high   uint64 // pages from here on are not in use
 	seen   []uint64
+	unread []uint64 // nil, or: of seen, leaves that were not looked at: their overflow may follow
 	depth  pageDepth
 	report func(Problem) bool
 	stop   bool
@@ -108,9 +109,7 @@ func walkPages(nat vfs.Native, path string, depth pageDepth, report func(Problem
 		return nil
 	}
 	w.tree(root, true, nil, nil, 0)
-	if depth != noMessageLeaves {
-		w.freelist()
-	}
+	w.freelist()
 	return nil
 }
 
@@ -224,6 +223,18 @@ func (w *pageWalk) use(id, n uint64) bool {
 		}
 		w.seen[id/64] |= 1 << (id % 64)
 	}
+	return true
+}
+
+// pass marks a leaf that is not looked at.
+func (w *pageWalk) pass(p *pageData, id uint64) bool {
+	if id < 2 || !w.use(id, 1) {
+		return w.fault(p.off, "page %d is used twice or does not exist", id)
+	}
+	if w.unread == nil {
+		w.unread = make([]uint64, len(w.seen))
+	}
+	w.unread[id/64] |= 1 << (id % 64)
 	return true
 }
 
@@ -409,7 +420,10 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 		}
 		if i > 0 && w.kind == flagLeaf { // its neighbours are leaves too: all are equally deep
 			if w.branches {
-				break
+				if !w.pass(p, c.page) {
+					return
+				}
+				continue
 			}
 			if w.leaf != nil {
 				w.leaf(c.page, c.key)
