@@ -37,6 +37,14 @@ func (v verbs) open(opts int32, edit func(*mqi.OD)) error {
 	return err
 }
 
+func (v verbs) openTopic() Handle {
+	od := mqi.DefaultOD()
+	od.Version, od.ObjectType, od.ObjectString = 4, mqi.MQOT_TOPIC, "a/b"
+	h, err := v.c.Open(bg, &od, mqi.MQOO_OUTPUT)
+	wantRC(v.t, err, 0)
+	return h
+}
+
 func (v verbs) prop(name string, typ int32, p mqi.PropValue, support int32) error {
 	n := v.msgHandle()
 	pd := mqi.DefaultPD()
@@ -105,6 +113,31 @@ func TestReasonsByVerb(t *testing.T) {
 			v.c.QuiesceChannel()
 			return v.getWith(mqi.MQGMO_FAIL_IF_QUIESCING, func(*mqi.MD, *mqi.GMO) {})
 		}, mqi.MQRC_CONNECTION_QUIESCING},
+		{"MQGET", func(v verbs) error {
+			return v.getWith(mqi.MQGMO_UNMARK_BROWSE_HANDLE, func(_ *mqi.MD, g *mqi.GMO) {
+				g.Version, g.MsgToken, g.MatchOptions = 3, mqi.Token{9, 9}, mqi.MQMO_MATCH_MSG_TOKEN
+			})
+		}, mqi.MQRC_NO_MSG_AVAILABLE},
+		{"MQGET", func(v verbs) error { return v.getWith(mqi.MQGMO_UNMARK_BROWSE_HANDLE, func(*mqi.MD, *mqi.GMO) {}) },
+			mqi.MQRC_NO_MSG_UNDER_CURSOR},
+		{"MQPUT", func(v verbs) error {
+			h := v.openTopic()
+			v.alter(ClassQmgr, qmgrName, "PSMODE", "DISABLED")
+			_, err := tryPut(v.c, h, "x", 0)
+			return err
+		}, mqi.MQRC_PUBSUB_INHIBITED},
+		{"MQPUT", func(v verbs) error {
+			h := v.openTopic()
+			v.alter(ClassQmgr, qmgrName, "MAXMSGL", "32768")
+			_, err := tryPut(v.c, h, strings.Repeat("x", 32769), 0)
+			return err
+		}, mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR},
+		{"MQPUT", func(v verbs) error {
+			md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+			pmo.Version, pmo.PubLevel = 3, 10
+			return v.c.Put(bg, v.openTopic(), &md, &pmo, nil)
+		}, mqi.MQRC_PMO_ERROR},
+		{"MQINQ", func(v verbs) error { return v.inq(v.q, []int32{mqi.MQCA_LAST - 1}, 0, 48) }, mqi.MQRC_SELECTOR_ERROR},
 		{"MQINQ", func(v verbs) error { return v.inq(v.q, sel(257), 1, 0) }, mqi.MQRC_SELECTOR_LIMIT_EXCEEDED},
 		{"MQINQ", func(v verbs) error { return v.inq(v.q, sel(1), -1, 0) }, mqi.MQRC_INT_ATTR_COUNT_ERROR},
 		{"MQINQ", func(v verbs) error { return v.inq(v.q, sel(1), 1, -1) }, mqi.MQRC_CHAR_ATTR_LENGTH_ERROR},
