@@ -1,0 +1,93 @@
+package qmgr
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// A subscription takes one handle of MAXHANDS, a managed one two: the last that fits is made, the next is refused and takes none.
+func TestSubscriptionsTakeHandles(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("ALTER QMGR MAXHANDS(4)")
+	for _, c := range []struct {
+		open    int // handles before, with that of Q
+		managed bool
+		want    mqi.RC
+	}{{2, true, 0}, {3, true, mqi.MQRC_HANDLE_NOT_AVAILABLE}, {3, false, 0}, {4, false, mqi.MQRC_HANDLE_NOT_AVAILABLE}} {
+		conn := r.connect("app")
+		q := openFor(t, conn, "Q", mqi.MQOO_INPUT_SHARED)
+		for range c.open - 1 {
+			r.openTopic(conn, "T")
+		}
+		options, h := int32(create), q
+		if c.managed {
+			options, h = create|managed, 0
+		}
+		_, _, err := conn.Subscribe(bg, subSD("T", options), h)
+		if _, rc := reasonOf(err); rc != c.want {
+			t.Errorf("managed %v beside %d handles: reason %d, want %d", c.managed, c.open, rc, c.want)
+		}
+		if want := c.open; c.want != 0 && conn.openCount() != want {
+			t.Errorf("a refused subscription leaves %d handles, want %d", conn.openCount(), want)
+		}
+	}
+}
+
+// The loop that ends subscriptions may come with what it saw before an ALTER SUB: the definition decides, and one that is to live longer
+// stays.
+func TestEndIsTheDefinitions(t *testing.T) {
+	r := newPSRig(t)
+	_, hs := r.managed(r.c, "T", 0, named("S"), func(sd *mqi.SD) { sd.SubExpiry = 100 })
+	h, err := r.c.handle("test", hs)
+	wantRC(t, err, 0)
+	o := h.sub.obj
+	r.m.endSub(bg, o)
+	if r.m.lookup(ClassSub, "S") != o || o.sub.Load() == nil {
+		t.Fatal("a subscription with ten seconds to live was ended")
+	}
+	r.pass(10 * time.Second)
+	r.eventually("it ends at its time", func() bool { return r.m.lookup(ClassSub, "S") == nil && o.sub.Load() == nil })
+}
+
+// ALTER SUB of something else leaves the end where it was; with EXPIRY it begins anew.
+func TestAlterKeepsTheEnd(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	for what, lives := range map[string]bool{"USERDATA('x')": false, "EXPIRY(100)": true, "EXPIRY(200)": true} {
+		r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q) EXPIRY(100)")
+		r.pass(5 * time.Second)
+		r.ok("ALTER SUB(S) " + what)
+		r.pass(5 * time.Second)
+		if !lives {
+			r.eventually("it ends ten seconds after its definition", func() bool { return r.m.lookup(ClassSub, "S") == nil })
+			continue
+		}
+		if r.m.lookup(ClassSub, "S") == nil {
+			t.Fatalf("ALTER SUB %s: it ended all the same", what)
+		}
+		r.ok("DELETE SUB(S)")
+	}
+}
+
+// DESTCORL of DEFINE SUB is that of the copies; 48 zeros keep the publisher's, and without it they have the SUBID.
+func TestDestCorrelationOfDefineSub(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	own := strings.Repeat("0", 46) + "2A"
+	for given, want := range map[string]string{" DESTCORL('" + own + "')": own, " DESTCORL('" + strings.Repeat("0", 48) + "')": strings.Repeat("0", 46) + "09", "": "SUBID"} {
+		r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q)" + given)
+		if want == "SUBID" {
+			want = r.field("DISPLAY SUB(S) SUBID", "SUBID")
+		}
+		r.pub("T", "x", 0, func(md *mqi.MD) { md.CorrelID[23] = 9 })
+		_, md, err := tryGet(r.c, openFor(t, r.c, "Q", mqi.MQOO_INPUT_SHARED), 0)
+		if got := hexID(md.CorrelID); err != nil || got != want {
+			t.Errorf("DEFINE SUB%s: CorrelId %s, %v, want %s", given, got, err, want)
+		}
+		r.ok("DELETE SUB(S)")
+	}
+}
