@@ -124,7 +124,7 @@ func TestPowerFuse(t *testing.T) {
 		r := &killRun{t: t, seed: seed, rnd: random(seed, 0), data: dir, l: newLedger(), where: map[string]int{}}
 		r.cut = func() { must(t, d.cut(r.rnd.Uint64()>>1)) }
 		r.run(loops)
-		if t.Logf("%d changes that were not synced were lost", d.lost); d.lost == 0 {
+		if t.Logf("%d changes that were not synced were lost", d.lost); d.lost == 0 && loops >= 8 { // of a few cuts none may hit any
 			t.Error("nothing was lost: the cuts proved nothing")
 		}
 	}
