@@ -138,17 +138,9 @@ func (r *hdrReader) cfString(ccsid, n int32, rc RC) string {
 	if r.err != nil {
 		return ""
 	}
-	cs := r.cs
-	if ccsid != MQCCSI_DEFAULT {
-		enc := int32(MQENC_NORMAL)
-		if r.o == littleEndian {
-			enc = MQENC_REVERSED
-		}
-		var ok bool
-		if cs, ok = LookupCharset(ccsid, enc); !ok {
-			r.failRC(MQRCCF_CCSID_ERROR, fmt.Errorf("CCSID %d", ccsid))
-			return ""
-		}
+	cs := r.cfCharset(ccsid)
+	if r.err != nil {
+		return ""
 	}
 	if !cs.Wide() {
 		for len(b) > 0 && b[len(b)-1] == 0 {
@@ -162,8 +154,25 @@ func (r *hdrReader) cfString(ccsid, n int32, rc RC) string {
 	return s
 }
 
+// cfCharset is that of a structure's strings. One that is not known is refused even where there are no strings.
+func (r *hdrReader) cfCharset(ccsid int32) Charset {
+	if ccsid == MQCCSI_DEFAULT || r.err != nil {
+		return r.cs
+	}
+	enc := int32(MQENC_NORMAL)
+	if r.o == littleEndian {
+		enc = MQENC_REVERSED
+	}
+	cs, ok := LookupCharset(ccsid, enc)
+	if !ok {
+		r.failRC(MQRCCF_CCSID_ERROR, fmt.Errorf("CCSID %d", ccsid))
+	}
+	return cs
+}
+
 func (r *hdrReader) cfStrings(p *CFParam) {
 	p.CCSID = r.i32()
+	r.cfCharset(p.CCSID)
 	count, n := int(r.i32()), int(r.i32())
 	switch {
 	case r.err != nil:

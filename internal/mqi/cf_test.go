@@ -98,6 +98,7 @@ func TestCFRefusals(t *testing.T) {
 		{"CFST string", with(4, 24, 1, 0, 5, pad), MQRCCF_CFST_STRING_LENGTH_ERR},
 		{"CFST CCSID", with(4, 24, 1, 99, 4, pad), MQRCCF_CCSID_ERROR},
 		{"CFST characters", with(4, 24, 1, 1208, 4, 0xffffffff), MQRCCF_PARM_VALUE_ERROR},
+		{"CFSL CCSID without strings", with(6, 24, 1, 99, 0, 0), MQRCCF_CCSID_ERROR},
 		{"CFSL count", with(6, 24, 1, 0, 1<<31, 4), MQRCCF_CFSL_COUNT_ERROR},
 		{"CFSL string", with(6, 24, 1, 0, 1, 1<<31), MQRCCF_CFSL_STRING_LENGTH_ERR},
 		{"CFSL total", with(6, 28, 1, 0, 2, 4, pad), MQRCCF_CFSL_TOTAL_LENGTH_ERROR},

@@ -266,7 +266,13 @@ const minReserve = 256 << 10
 
 func (s *logStore) reserveName() string { return filepath.Join(s.files.dir, "reserve") }
 func (s *logStore) reserveSize() int64  { return max(s.opt.SegmentSize/4, minReserve) }
-func (s *logStore) reserveReady() bool  { ok, _ := exists(s.opt.FS, s.reserveName()); return ok }
+
+// reserveReady reports whether there is a reserve. One that is shorter than any that was made is not: its making was cut short.
+func (s *logStore) reserveReady() bool {
+	st, err := s.opt.FS.Stat(s.reserveName())
+	return err == nil && st.Size() >= minReserve
+}
+
 func (s *logStore) makeReserve() {
 	if s.reserveReady() {
 		s.noReserve.Store(false)

@@ -76,6 +76,38 @@ func TestNothingIsAcceptedWithoutTheReserve(t *testing.T) {
 	}
 }
 
+// A reserve whose making was cut short by a kill is none, and made anew.
+func TestShortReserve(t *testing.T) {
+	dir := t.TempDir()
+	o := store.Options{Dir: dir, FS: vfs.OS(), SegmentSize: 64 << 10, Clock: clock.NewFake(time.Unix(0, 0))}
+	s, err := store.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserve := filepath.Join(dir, "log", "reserve")
+	st, err := os.Stat(reserve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(store.Quiesce, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int64{0, 4096, st.Size() - 1} {
+		if err := os.WriteFile(reserve, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = store.Open(o); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.Stat(reserve); err != nil || again.Size() != st.Size() {
+			t.Errorf("a reserve of %d bytes has become one of %v, want %d: %v", size, again.Size(), st.Size(), err)
+		}
+		if err := s.Close(store.Quiesce, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A checkpoint for which there is no room in one transaction is done in smaller ones.
 func TestCheckpointInSmallerPieces(t *testing.T) {
 	dir := t.TempDir()
