@@ -495,12 +495,12 @@ func (s *logStore) cleanEnd(keep func(QID) bool) error {
 			return fmt.Errorf("store: %w", err)
 		}
 	}
-	if keep == nil {
-		return nil
+	err := s.keepMessages(keep)
+	if isFull(err) { // what the reserve holds is for this too: the next start makes another
+		_ = s.opt.FS.Remove(s.reserveName())
+		err = s.keepMessages(keep)
 	}
-	// What the reserve holds is for this too: the next start makes another.
-	_ = s.opt.FS.Remove(s.reserveName())
-	return s.keepMessages(keep)
+	return err
 }
 
 // Stats implements Store.

@@ -108,6 +108,35 @@ func TestShortReserve(t *testing.T) {
 	}
 }
 
+// An orderly end keeps the reserve: who fills the disk before the next start does not keep it from giving messages away.
+func TestTheReserveOutlivesAnOrderlyEnd(t *testing.T) {
+	dir := t.TempDir()
+	efs := errfs.New(vfs.OS())
+	efs.SetRoom(8 << 20)
+	o := store.Options{Dir: dir, FS: efs, SegmentSize: 256 << 10, LogSegments: 64, Clock: clock.NewFake(time.Unix(0, 0))}
+	s, err := store.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := putOne(s, 1, 3<<10); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(store.Quiesce, func(store.QID) bool { return true }); err != nil {
+		t.Fatal(err)
+	}
+	efs.SetRoom(0)
+	if s, err = store.Open(o); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(store.Preempt, nil)
+	if err := putOne(s, 2, 3<<10); !errors.Is(err, store.ErrFull) {
+		t.Errorf("a put on a full disk: %v", err)
+	}
+	if err := takeOne(s, 1); err != nil {
+		t.Error(err)
+	}
+}
+
 // A checkpoint for which there is no room in one transaction is done in smaller ones.
 func TestCheckpointInSmallerPieces(t *testing.T) {
 	dir := t.TempDir()
