@@ -106,7 +106,7 @@ func (c *conv) waitDisk(fn func()) {
 		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
 		k.atDisk.Store(false)
 	}()
-	k.pausing(fn)
+	k.notReading(fn)
 }
 
 // idleDue is how long the instance may still be without a call; 0 or less: no longer. While a get waits it is not idle.

@@ -376,8 +376,8 @@ func (k *socket) more(size int) error {
 	return k.in.fill(k.reader(), size)
 }
 
-// pausing runs what the reader waits in for something else than its peer.
-func (k *socket) pausing(fn func()) {
+// notReading runs what the reader waits in for something else than its peer.
+func (k *socket) notReading(fn func()) {
 	k.s.busy.Add(-1)
 	defer k.s.busy.Add(1)
 	fn()

@@ -119,7 +119,7 @@ func (k *socket) catchUp() {
 	}
 	caught := c.caught
 	c.mu.Unlock()
-	k.pausing(func() {
+	k.notReading(func() {
 		select {
 		case <-caught:
 			f.waited(true)

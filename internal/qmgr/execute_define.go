@@ -1,10 +1,11 @@
 package qmgr
 
 import (
+	"slices"
+
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
-	"slices"
 )
 
 // define runs DEFINE of every kind.

@@ -88,6 +88,33 @@ func TestPutReasons(t *testing.T) {
 	step(q, "x", 0, 0)
 }
 
+// PUT(DISABLED) holds for handles that are open, of every definition on the way; ALTER and MQSET say so.
+func TestPutDisabled(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	r.define("QALIAS", "A", "TARGET", "Q")
+	q, a := r.openQ(r.c, "Q", mqi.MQOO_OUTPUT|mqi.MQOO_SET), r.openQ(r.c, "A", mqi.MQOO_OUTPUT)
+	try := func(what string, toQueue, toAlias mqi.RC) {
+		t.Helper()
+		for h, want := range map[Handle]mqi.RC{q: toQueue, a: toAlias} {
+			md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+			if _, rc := mqi.Reason(r.c.Put(bg, h, &md, &pmo, []byte("x"))); rc != want {
+				t.Errorf("%s: %v, want %v", what, rc, want)
+			}
+		}
+	}
+	const no = mqi.MQRC_PUT_INHIBITED
+	try("enabled", 0, 0)
+	r.alter(ClassQueue, "Q", "PUT", "DISABLED")
+	try("the queue disabled", no, no)
+	wantRC(t, r.c.Set(bg, q, []int32{mqi.MQIA_INHIBIT_PUT}, []int32{mqi.MQQA_PUT_ALLOWED}, nil), 0)
+	try("enabled by MQSET", 0, 0)
+	r.alter(ClassQueue, "A", "PUT", "DISABLED")
+	try("the alias disabled", 0, no)
+	wantRC(t, r.c.Set(bg, q, []int32{mqi.MQIA_INHIBIT_PUT}, []int32{mqi.MQQA_PUT_INHIBITED}, nil), 0)
+	try("both disabled", no, no)
+}
+
 func TestPutDefaults(t *testing.T) {
 	r := newRig(t)
 	r.define("QLOCAL", "Q", "DEFPRTY", "3", "DEFPSIST", "NO")

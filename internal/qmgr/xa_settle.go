@@ -253,17 +253,22 @@ func (m *Manager) commitPrepared(b *branch, leave branchState) error {
 		m.xa.release(b, branchPrepared)
 		return err
 	}
-	m.retain.done(u.retained)
-	if w.recovered {
-		looksAgain(w.puts)
-	}
-	m.reveal(u)
+	defer b.settled(m, leave) // it is durable: a panic behind this must not have it committed once more
+	m.revealPrepared(w, u)
 	m.fireAlone(w.fired)
 	if w.recovered {
 		m.triggerRecovered(w.puts)
 	}
-	b.settled(m, leave)
 	return nil
+}
+
+// revealPrepared shows what a committed branch has put, and takes away what it has got.
+func (m *Manager) revealPrepared(w *preparedWork, u *uow) {
+	defer m.reveal(u)
+	m.retain.done(u.retained)
+	if w.recovered {
+		looksAgain(w.puts)
+	}
 }
 
 // rollbackPrepared rolls a branch back that is held.

@@ -44,7 +44,8 @@ func (a *aside) left(now time.Time) time.Duration {
 // lately reports whether somebody has read many entries within the last second.
 func (a *aside) lately(now time.Time) bool {
 	until := a.until.Load()
-	return until != 0 && now.UnixNano()-until < int64(time.Second)
+	since := now.UnixNano() - until
+	return until != 0 && since < int64(time.Second) && since >= -int64(asideFor) // the clock may be set back
 }
 
 // stepAside lets readers go first.

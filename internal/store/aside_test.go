@@ -136,7 +136,8 @@ func TestReadLately(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		want  bool
-	}{{0, true}, {asideFor + time.Second - 1, true}, {asideFor + time.Second, false}} {
+	}{{0, true}, {asideFor + time.Second - 1, true}, {asideFor + time.Second, false},
+		{-time.Hour, false}} { // the clock was set back
 		if got := s.aside.lately(clk.Now().Add(c.after)); got != c.want {
 			t.Errorf("%v after a read: %v", c.after, got)
 		}

@@ -59,7 +59,7 @@ func New(nc net.Conn) *Conn {
 	return c
 }
 
-// Read is that of io.Reader. Errors are those of net.Conn.
+// Read is that of io.Reader. Errors are those of net.Conn, a deadline and an end called "raw-read".
 func (c *Conn) Read(b []byte) (int, error) {
 	invariants.Blocking("waiting for a peer")
 	if len(b) == 0 {
