@@ -159,11 +159,18 @@ func levelsOf(s string) []string {
 
 // naiveGlob is the definition of the character scheme, on a pattern without escapes.
 func naiveGlob(p, s []rune) bool {
-	if len(p) == 0 {
-		return len(s) == 0
+	fits := make([]bool, len(s)+1) // whether what comes behind in p fits s[j:]
+	fits[len(s)] = true
+	for i := len(p) - 1; i >= 0; i-- {
+		now := make([]bool, len(s)+1)
+		for j := len(s); j >= 0; j-- {
+			if p[i] == '*' {
+				now[j] = fits[j] || j < len(s) && now[j+1]
+			} else {
+				now[j] = j < len(s) && (p[i] == '?' || p[i] == s[j]) && fits[j+1]
+			}
+		}
+		fits = now
 	}
-	if p[0] == '*' {
-		return naiveGlob(p[1:], s) || (len(s) > 0 && naiveGlob(p, s[1:]))
-	}
-	return len(s) > 0 && (p[0] == '?' || p[0] == s[0]) && naiveGlob(p[1:], s[1:])
+	return fits[0]
 }

@@ -56,7 +56,7 @@ var bodies = map[Type]func() Body{
 	MQGET + ReplyOffset:   func() Body { return &GetReply{} },
 	MQPUT + ReplyOffset:   func() Body { return &PutReply{} },
 	MQPUT1 + ReplyOffset:  func() Body { return &Put1Reply{} },
-	MQINQ + ReplyOffset:   func() Body { return &Attrs{Values: true} },
+	MQINQ + ReplyOffset:   func() Body { return &Attrs{Values: true, Reply: true} },
 	SPI + ReplyOffset:     func() Body { return &SPIBody{Reply: true} },
 	MQSTAT + ReplyOffset:  func() Body { return &Stat{} },
 	MQSUB + ReplyOffset:   func() Body { return &Sub{} },

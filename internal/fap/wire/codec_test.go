@@ -88,7 +88,7 @@ func TestMeaning(t *testing.T) {
 		{"10-queue-inq-set", MQSET, 0, API{Length: 72, Hobj: 105},
 			&Attrs{Selectors: []int32{9}, IntCount: 1, Values: true, Ints: []int32{1}, Chars: []byte{}}},
 		{"26-little-endian", MQINQ.Reply(), 0, API{Length: 200, Hobj: 101},
-			&Attrs{Selectors: []int32{31, 32, 2, 2015, 2032, 273}, IntCount: 4, CharLength: 96, Values: true,
+			&Attrs{Selectors: []int32{31, 32, 2, 2015, 2032, 273}, IntCount: 4, CharLength: 96, Values: true, Reply: true,
 				Ints: []int32{941, 3, 819, 0}, Chars: pad("QM1", 48, "QM1_2026-01-01_00.00.00", 48)}},
 		{"14-fap12-sync-get", RequestMsgs, 0, API{}, &Request{Hobj: 105, Requested: 1, MaxMsg: 4096, Options: 0x2000034,
 			Flags: ReqSelection | ReqSync | ReqCheck | ReqNoWait,

@@ -236,6 +236,8 @@ type Attrs struct {
 	Chars      []byte // in the code page of the segment
 
 	Bad mqi.RC // why the counts of a request cannot be served; the rest is not there then
+
+	Reply bool // whose counts are right
 }
 
 // maxSelectors is the MQI's own limit.
@@ -248,12 +250,13 @@ func (a *Attrs) decode(d *Decoder) {
 	if d.err != nil {
 		return
 	}
-	if a.Bad = a.badCount(n); a.Bad != 0 {
-		return // the verb says so
-	}
-	if n > d.rest()/4 {
+	bad := a.badCount(n)
+	if bad != 0 && a.Reply || bad == 0 && n > d.rest()/4 {
 		d.fail(BadLength)
 		return
+	}
+	if a.Bad = bad; bad != 0 {
+		return // the verb says so
 	}
 	a.Selectors = d.i32s(n)
 	if !a.Values {
