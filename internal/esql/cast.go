@@ -94,7 +94,13 @@ func castToNumber(v Value, t declType) (Value, error) {
 	}
 	switch v.kind {
 	case Character:
-		n, ok := parseNumber(strings.TrimSpace(v.s))
+		text := strings.TrimSpace(v.s)
+		n, ok := parseNumber(text)
+		if ok && n.kind == Float && t.kind == Decimal { // with an exponent: a FLOAT has not all the digits
+			if d, exact := parseDecimal(text); exact {
+				n = d
+			}
+		}
 		if !ok {
 			return Value{}, noCast(v, t)
 		}

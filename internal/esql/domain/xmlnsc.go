@@ -251,13 +251,7 @@ func (w *xmlWriter) children(n *esql.Node, depth int) error {
 }
 
 func (w *xmlWriter) declaration(n *esql.Node) {
-	version := "1.0"
-	if v := n.Child("Version"); v != nil {
-		version = v.Value().Plain()
-	}
-	w.b.WriteString(`<?xml version="`)
-	w.escape(version, true)
-	w.b.WriteString(`" encoding="` + w.encoding + `"`)
+	w.b.WriteString(`<?xml version="1.0" encoding="` + w.encoding + `"`) // whatever it says: no other version is written, or read
 	if v := n.Child("StandAlone"); v != nil {
 		w.b.WriteString(` standalone="`)
 		w.escape(v.Value().Plain(), true)
