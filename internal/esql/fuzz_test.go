@@ -12,7 +12,7 @@ import (
 
 // seeds are the sources of testdata/esql and the given modules.
 func seeds(f *testing.F) []string {
-	out := []string{string(seedSource(f, "AggregationOut_AddMqmd", seedOut)), string(seedSource(f, "FanIn_Filter", seedFilter)),
+	out := []string{string(seedSource(f, "AggregationOut_AddMqmd")), string(seedSource(f, "FanIn_Filter")),
 		"CREATE COMPUTE MODULE \"", "/*", "X'", "SELECT", mainOf("SET Environment.a.{FIELDNAME(InputBody)}[<2].(XMLNSC.Attribute)*:b = -1;")}
 	for _, file := range goldenFiles(f) {
 		a, err := txtar.ParseFile(file)

@@ -8,36 +8,13 @@ import (
 	"testing"
 )
 
-// corpusDir holds the modules that are given to the project. They are read where they lie; without them the tests use the
-// reduced versions below.
-const corpusDir = "/work/shared/corpus/esql"
+// corpusDir holds the modules that are given to the project, as they are.
+const corpusDir = "../../testdata/esql/corpus"
 
-const seedOut = `CREATE COMPUTE MODULE AggregationOut_AddMqmd
-  CREATE FUNCTION Main() RETURNS BOOLEAN
-  BEGIN
-    SET OutputRoot = InputRoot;
-    CREATE NEXTSIBLING OF OutputRoot.Properties DOMAIN 'MQMD';
-    SET OutputRoot.MQMD.Version = MQMD_CURRENT_VERSION;
-    RETURN TRUE;
-  END;
-END MODULE;`
-
-const seedFilter = `CREATE FILTER MODULE FanIn_Filter
-  CREATE FUNCTION Main() RETURNS BOOLEAN
-  BEGIN
-    IF Root.XMLNSC.ComIbmAggregateControlNode IS NULL THEN RETURN TRUE; -- In
-    ELSE RETURN FALSE; -- Control
-    END IF;
-  END;
-END MODULE;`
-
-// seedSource is a module of the corpus, or its reduced version.
-func seedSource(t testing.TB, name, reduced string) []byte {
+// seedSource is a module of the corpus.
+func seedSource(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(corpusDir, name+".esql"))
-	if errors.Is(err, os.ErrNotExist) {
-		return []byte(reduced)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +99,7 @@ func childNames(n *Node) string {
 
 // EQ-1, EQ-2: the order is Properties, MQMD, XMLNSC; Version is 2; the body is what came in, unparsed.
 func TestSeedAddMqmd(t *testing.T) {
-	m := compileOne(t, string(seedSource(t, "AggregationOut_AddMqmd", seedOut)))
+	m := compileOne(t, string(seedSource(t, "AggregationOut_AddMqmd")))
 	inv := &Invocation{InputRoot: message("XMLNSC", "<ComIbmAggregateControlNode><a>1</></>")}
 	out, err := m.Run(inv)
 	if err != nil || out != True {
@@ -145,7 +122,7 @@ func TestSeedAddMqmd(t *testing.T) {
 
 // EQ-3: the rows of facts 4.3.
 func TestSeedFilter(t *testing.T) {
-	m := compileOne(t, string(seedSource(t, "FanIn_Filter", seedFilter)))
+	m := compileOne(t, string(seedSource(t, "FanIn_Filter")))
 	for _, c := range []struct {
 		domain, body string
 		want         Outcome
