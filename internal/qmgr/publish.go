@@ -267,7 +267,7 @@ func (c *Conn) completePublication(head *msgHead, pmo *mqi.PMO, attrs *pubsub.At
 		}
 	}
 	if md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
-		md.CodedCharSetID = c.m.limits().ccsid
+		md.CodedCharSetID = c.m.ccsid()
 	}
 	if n, err := strconv.Atoi(attrs[pubsub.CAPEXPRY]); err == nil && n > 0 && (md.Expiry < 0 || int(md.Expiry) > n) {
 		md.Expiry = int32(n)

@@ -284,7 +284,7 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
 	}
 	if md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
-		md.CodedCharSetID = c.m.limits().ccsid
+		md.CodedCharSetID = c.m.ccsid()
 	}
 	c.replyTo(md)
 	if md.Version < 2 {
