@@ -218,7 +218,7 @@ func (c *conv) endWaits(all []*stream, rc mqi.RC, upTo int64) error {
 		if st.req.Flags&wire.ReqCallback != 0 || st.seq > upTo {
 			continue
 		}
-		st.open = st.req.Requested > 1
+		st.open = st.readsAhead()
 		if err := c.sendReason(st, rc); err != nil {
 			return err
 		}
@@ -319,12 +319,12 @@ func (c *conv) send(st *stream, md *mqi.MD, gmo *mqi.GMO, body []byte, total int
 	case rc == mqi.MQRC_TRUNCATED_MSG_FAILED && total > limit:
 		return mqi.MQRC_MSG_TOO_BIG_FOR_CHANNEL, nil
 	case rc == mqi.MQRC_TRUNCATED_MSG_FAILED: // the client has to see all of it, and then asks for it by its token
-	case accept && st.req.MaxMsg >= 0 && total > int(st.req.MaxMsg):
+	case accept && !st.readsAhead() && st.req.MaxMsg >= 0 && total > int(st.req.MaxMsg):
 		rc = mqi.MQRC_TRUNCATED_MSG_ACCEPTED // the client cuts it
 	}
 	st.next = true
 	st.ahead += sizeMD2 + len(body)
-	st.open = st.req.Requested > 1 && st.ahead < int(st.req.Requested)
+	st.open = st.readsAhead() && st.ahead < int(st.req.Requested)
 	a := &c.async
 	*a = wire.Async{Reason: int32(rc), Total: int32(total), Actual: int32(len(body)), Token: gmo.MsgToken,
 		Resolved: gmo.ResolvedQName, MD: *md, Data: body}
@@ -333,10 +333,15 @@ func (c *conv) send(st *stream, md *mqi.MD, gmo *mqi.GMO, body []byte, total int
 	return 0, err
 }
 
-// room is how much of a message a request wants.
+// readsAhead reports whether messages are sent before anybody waits for them.
+func (st *stream) readsAhead() bool { return st.req.Requested > 1 }
+
+// room is how much of a message a request wants. Who reads ahead is sent all of each, whatever its buffer was: it cuts a message
+// itself, or keeps it for a get with a larger buffer. One that stayed on the queue would be sent again and again until the
+// client asked for it, and what it then has of it twice, or drops, is beyond us.
 func (c *conv) room(st *stream, gmo *mqi.GMO) int {
 	limit := c.k.link.Load().maxMsg
-	if st.req.MaxMsg >= 0 && gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG == 0 {
+	if !st.readsAhead() && st.req.MaxMsg >= 0 && gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG == 0 {
 		return min(limit, int(st.req.MaxMsg))
 	}
 	return limit

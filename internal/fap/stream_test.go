@@ -297,6 +297,42 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
+// TestReadAheadLarge: who reads ahead is sent all of a message that is longer than its buffer, once, and those behind it; in
+// whatever way the client then asks for what it has, nothing comes twice and nothing is lost.
+func TestReadAheadLarge(t *testing.T) {
+	for name, options := range map[string]int32{"": 0, "accepting a cut": mqi.MQGMO_ACCEPT_TRUNCATED_MSG} {
+		m := memory.New("QM1", "Q1")
+		p := start(t, m, nil, nil).client(t)
+		q := p.open(1, "Q1")
+		for i := range 4 {
+			p.put(1, q, fmt.Sprint("longer than four", i), 0)
+		}
+		r := &wire.Request{Hobj: q, Requested: 100_000, MaxMsg: 4, Options: mqi.MQGMO_WAIT | options, Flags: wire.ReqSelection | wire.ReqSync,
+			Sel: &wire.Selection{Index: 1, MDVersion: 2, CCSID: 819, Encoding: 273}}
+		p.sendH(p.header(wire.RequestMsgs, 1, 1, 0), wire.API{}, r)
+		var token mqi.Token
+		for i := range int32(4) {
+			a := p.message(fmt.Sprint("longer than four", i), i+1, i+1)
+			if a.Total != int32(len(a.Data)) || a.Reason != 0 {
+				t.Errorf("%s: message %d: %d of %d bytes, reason %d", name, i, len(a.Data), a.Total, a.Reason)
+			}
+			token = a.Token
+		}
+		if m.Depth("Q1") != 0 {
+			t.Errorf("%s: depth %d", name, m.Depth("Q1"))
+		}
+		r.Received, r.Sel.Index, r.Sel.Match, r.Sel.MsgToken = 1520, 2, mqi.MQMO_MATCH_MSG_TOKEN, token // of what it has
+		p.sendH(p.header(wire.RequestMsgs, 1, 1, 0), wire.API{}, r)
+		p.put(1, q, "next", 0)
+		p.quiet()
+		r.Received, r.Sel.Index, r.Sel.Match = 0, 3, 0
+		p.sendH(p.header(wire.RequestMsgs, 1, 1, 0), wire.API{}, r)
+		if a := p.message("next", 5, 5); a.Selection != 3 {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+}
+
 // TestLargeStreamed: a message of a stream that is longer than a segment has a fixed part in each.
 func TestLargeStreamed(t *testing.T) {
 	p := start(t, memory.New("QM1", "Q1"), nil, nil).client(t)

@@ -54,6 +54,7 @@ public final class Base {
         c.check("async", b::async);
         c.check("readahead", b::readAhead);
         c.check("readaheadlarge", b::readAheadLarge);
+        c.check("readaheadcut", b::readAheadCut);
         c.check("correl", b::byCorrelId);
         c.check("nosuchqueue", b::noSuchQueue);
         c.check("nosuchqmgr", b::noSuchQueueManager);
@@ -339,6 +340,34 @@ public final class Base {
         }
         r.close();
         same(0, open(m).getCurrentDepth());
+        m.disconnect();
+    }
+
+    /** Messages longer than the buffer that the application names: each once, whatever comes behind it; repeated, since it is about timing. */
+    private void readAheadCut() throws Exception {
+        MQQueueManager m = target.connect();
+        for (int round = 0; round < 25; round++) {
+            MQQueue q = open(m);
+            drain(q);
+            for (int i = 0; i < 6; i++) {
+                MQMessage out = new MQMessage();
+                out.write(new byte[i % 3 == 1 ? 20_000 + i : 100 + i]);
+                q.put(out, pmo(CMQC.MQPMO_NO_SYNCPOINT));
+            }
+            q.close();
+            MQQueue r = m.accessQueue(queue, CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_READ_AHEAD);
+            for (int i = 0; i < 6; i++) {
+                if (i % 3 == 1) {
+                    reason(CMQC.MQRC_TRUNCATED_MSG_FAILED,
+                            () -> r.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 1000), 1000));
+                }
+                MQMessage in = new MQMessage();
+                r.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 1000), 30_000);
+                same(i % 3 == 1 ? 20_000 + i : 100 + i, in.getDataLength());
+            }
+            r.close();
+            same(0, open(m).getCurrentDepth());
+        }
         m.disconnect();
     }
 
