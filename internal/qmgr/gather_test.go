@@ -146,6 +146,35 @@ func TestGatherIsBounded(t *testing.T) {
 	}
 }
 
+// With many subscribers the copies are what is bounded: twenty publications to a thousand go out together, a hundred do not.
+func TestGatheredCopiesAreBounded(t *testing.T) {
+	const subs = 1000
+	r := newPSRig(t)
+	var c *Conn
+	var last Handle
+	for i := range subs {
+		if i%100 == 0 { // MAXHANDS
+			c = r.connect("other")
+		}
+		last, _ = r.managed(c, "t", 0)
+	}
+	h := r.openTopic(r.c, "t")
+	most := 0
+	var want []string
+	for i := range 40 {
+		want = append(want, fmt.Sprint(i))
+		r.gathers(h, nil, want[i])
+		most = max(most, r.c.Gathered())
+	}
+	wantRC(t, r.c.Deliver(r), 0)
+	if most < 20 || (most-1)*subs >= gatherCopies {
+		t.Errorf("%d publications were gathered", most)
+	}
+	if got := r.all(c, last); got != strings.Join(want, " ") {
+		t.Errorf("the last subscriber has %s", got)
+	}
+}
+
 // Copies that the store does not take are failures of their puts, as MQSTAT tells.
 func TestGatherFails(t *testing.T) {
 	r := newPSRig(t)

@@ -163,9 +163,7 @@ func (a *Async) encode(e *Encoder) {
 		e.b = e.b[:min(len(e.b), n+255)]
 		e.b[n-1] = byte(len(e.b) - n)
 		e.pad(at)
-		md := a.MD
-		md.Version = 2
-		e.md(&md)
+		e.mdAs(&a.MD, 2)
 	}
 	e.raw(a.Data)
 }

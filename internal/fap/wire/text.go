@@ -53,6 +53,9 @@ func (t Text) EBCDIC() bool {
 	return false
 }
 
+// single reports whether a blank is a byte, and that of ASCII.
+func (t Text) single() bool { return t.wide == nil && !t.EBCDIC() }
+
 // Blank is the code point of a blank.
 func (t Text) Blank() byte {
 	if t.EBCDIC() {
