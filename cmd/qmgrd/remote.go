@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -179,10 +180,18 @@ func remoteError(err error) error {
 	return withCode(exitRefused, text)
 }
 
-// closeRemote ends a session in order; an error before it counts more.
+// goodbye is how long a session that has failed may take to end in order.
+const goodbye = 2 * time.Second
+
+// closeRemote ends a session in order; an error before it counts more, and what was not committed is backed out.
 func closeRemote(ctx context.Context, c *mq.Conn, err error) error {
 	if err != nil {
-		c.Close() // what was not committed is backed out
+		bye, done := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+		defer done()
+		if c.Backout(bye) == nil {
+			_ = c.Disconnect(bye) // or the log would have a client that was lost
+		}
+		c.Close()
 		return err
 	}
 	return remoteError(c.Disconnect(ctx))

@@ -23,7 +23,7 @@ type ConnAuth struct {
 	Local  string // CHCKLOCL
 	Adopt  bool   // ADOPTCTX
 	Delay  int    // FAILDLAY, seconds
-	Broken bool   // the object cannot be used: no password is right
+	Broken string // why the object cannot be used: no password is right; empty: it can
 }
 
 // checks reports whether credentials are looked at under a CHCKxxx word.

@@ -133,16 +133,30 @@ func (m *Manager) connAuthNow() auth.ConnAuth {
 	if blank(name) {
 		return auth.ConnAuth{}
 	}
-	o := m.lookup(ClassAuthinfo, name)
-	if o == nil || subtype(o.Def().Kind) != "IDPWOS" {
+	if why := m.unusable(name); why != "" {
 		m.opt.Log.Error().Str(obs.FieldAMQ, "AMQ5540E").Str("authinfo", name).
-			Msgf("CONNAUTH(%s) names no AUTHINFO object of type IDPWOS: clients are refused until ALTER QMGR CONNAUTH and "+
-				"REFRESH SECURITY TYPE(CONNAUTH)", name)
-		return auth.ConnAuth{Name: name, Client: auth.CheckAll, Local: auth.CheckOptional, Broken: true}
+			Msg(why + ": clients are refused until ALTER QMGR CONNAUTH names one of type IDPWOS and REFRESH SECURITY TYPE(CONNAUTH)")
+		return auth.ConnAuth{Name: name, Client: auth.CheckAll, Local: auth.CheckOptional, Broken: why}
 	}
-	d := o.Def()
+	d := m.lookup(ClassAuthinfo, name).Def()
 	return auth.ConnAuth{Name: name, Client: d.Get("CHCKCLNT"), Local: d.Get("CHCKLOCL"), Adopt: d.Get("ADOPTCTX") == "YES",
 		Delay: int(max(d.Int("FAILDLAY"), 0))}
+}
+
+// unusable says why no password can be checked by the object that CONNAUTH names; empty when they can.
+func (m *Manager) unusable(connAuth string) string {
+	o := m.lookup(ClassAuthinfo, connAuth)
+	if o == nil {
+		return "CONNAUTH(" + connAuth + ") names no AUTHINFO object"
+	}
+	switch t := subtype(o.Def().Kind); t {
+	case "IDPWOS":
+		return ""
+	case "IDPWLDAP":
+		return "CONNAUTH(" + connAuth + ") is of AUTHTYPE(IDPWLDAP), and directory servers (LDAP) are not asked by this release"
+	default:
+		return "CONNAUTH(" + connAuth + ") is of AUTHTYPE(" + t + "), not IDPWOS"
+	}
 }
 
 // Account is what is known of a user id: by the password file, and by the system.

@@ -157,8 +157,8 @@ func (m *Manager) verify(c Credentials) error {
 	right := users.Check(c.User, c.Password)
 	_, known := users.Find(c.User)
 	switch {
-	case m.authz.conn.Load().Broken:
-		return errors.New("passwords are not checked: the object that CONNAUTH names cannot be used")
+	case m.authz.conn.Load().Broken != "":
+		return errors.New("no password is taken: " + m.authz.conn.Load().Broken)
 	case right:
 		return nil
 	case !known:

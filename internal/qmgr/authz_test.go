@@ -481,9 +481,47 @@ func TestRefreshSecurity(t *testing.T) {
 		}
 	}
 	r.host.err = nil
-	r.ok("ALTER QMGR CONNAUTH(SYSTEM.DEFAULT.AUTHINFO.IDPWLDAP)")
-	if rep := r.cmd("REFRESH SECURITY"); !rep.Failed() {
-		t.Error("LDAP was taken")
+}
+
+// An object of a type that is not built is told with the command that names it, at REFRESH SECURITY, at the next start and to
+// whoever looks why a client was refused; what was in force goes on until that start.
+func TestConnAuthThatCannotBeUsed(t *testing.T) {
+	r := newAuthRig(t)
+	users := auth.NewUsers()
+	if err := users.Set("app", "the password", []string{"staff"}); err != nil {
+		t.Fatal(err)
+	}
+	r.host.users = users
+	r.ok("REFRESH SECURITY TYPE(CONNAUTH)")
+	attempt := func() error {
+		_, err := r.m.AdmitClient(bg, &ClientAttempt{Channel: "APP.CH", Addr: "10.1.2.3:4000", User: "os",
+			Credentials: Credentials{Given: true, User: "app", Password: "the password"}})
+		return err
+	}
+	for name, why := range map[string]string{
+		"SYSTEM.DEFAULT.AUTHINFO.IDPWLDAP": "AUTHTYPE(IDPWLDAP)", "SYSTEM.DEFAULT.AUTHINFO.OCSP": "AUTHTYPE(OCSP), not IDPWOS",
+		"NO.SUCH": "names no AUTHINFO object"} {
+		r.ok("ALTER QMGR CONNAUTH(SYSTEM.DEFAULT.AUTHINFO.IDPWOS)")
+		r.ok("REFRESH SECURITY")
+		r.log.take()
+		r.ok("ALTER QMGR CONNAUTH(" + name + ")")
+		if log := r.log.take(); !strings.Contains(log, why) || !strings.Contains(log, "next start") {
+			t.Errorf("%s: ALTER QMGR logs %s", name, log)
+		}
+		if rep := r.cmd("REFRESH SECURITY"); !rep.Failed() {
+			t.Errorf("%s was taken", name)
+		}
+		wantRC(t, attempt(), 0)
+		if err := r.m.loadSecurity(); err != nil { // as at a start
+			t.Fatal(err)
+		}
+		if log := r.log.take(); !strings.Contains(log, why) || !strings.Contains(log, "AMQ5540E") {
+			t.Errorf("%s: a start logs %s", name, log)
+		}
+		wantRC(t, attempt(), mqi.MQRC_NOT_AUTHORIZED)
+		if log := r.log.take(); !strings.Contains(log, why) || !strings.Contains(log, "no password is taken") {
+			t.Errorf("%s: a refusal logs %s", name, log)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package qmgr
 import (
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/obs"
 )
 
 // handlers are the commands that are more than DEFINE, ALTER and DELETE of an object.
@@ -154,6 +155,14 @@ func (x *exec) alterQmgr() *attr.Reply {
 func (m *Manager) qmgrChanged(old, d *Def) {
 	if old.Get("TREELIFE") != d.Get("TREELIFE") {
 		m.setTreeLife(d)
+	}
+	name := d.Get("CONNAUTH")
+	if name == old.Get("CONNAUTH") || blank(name) {
+		return
+	}
+	if why := m.unusable(name); why != "" {
+		m.opt.Log.Warn().Str(obs.FieldAMQ, "AMQ5540W").Str("authinfo", name).
+			Msg(why + ": what was in force goes on, but from the next start of the queue manager clients are refused")
 	}
 }
 
