@@ -184,7 +184,7 @@ func (x *exec) displayTpstatus() *attr.Reply {
 	case "PUB":
 		typ, kind = pubsub.StatusPub, "TPSTATUS TYPE(PUB)"
 	}
-	q := x.request([]string{"TOPICSTR", "TYPE"}, nil)
+	q := x.request([]string{"TOPICSTR"}, nil) // TYPE is not shown, other than by QSTATUS
 	tree := x.m.topics.tree
 	page := func(p pubsub.Page) (*attr.Reply, pubsub.Page) {
 		for !p.Done() {
@@ -220,13 +220,13 @@ func tpRow(r *pubsub.Row, typ pubsub.StatusType) map[string]string {
 	switch typ {
 	case pubsub.StatusSub:
 		row := subStatusRow(r.Sub, r.NumMsgs, r.LastMsg, r.Resumed)
-		row["TOPICSTR"], row["TYPE"] = r.Topic, "SUB"
+		row["TOPICSTR"] = r.Topic
 		return row
 	case pubsub.StatusPub:
-		return map[string]string{"TOPICSTR": r.Topic, "TYPE": "PUB", "ACTCONN": connText(r.Conn), "LPUBDATE": dateOrBlank(r.LastPub),
+		return map[string]string{"TOPICSTR": r.Topic, "ACTCONN": connText(r.Conn), "LPUBDATE": dateOrBlank(r.LastPub),
 			"LPUBTIME": timeOrBlank(r.LastPub), "MCASTREL": "0" + attr.ListSep + "0", "NUMPUBS": strconv.FormatInt(r.NumPubs, 10)}
 	}
-	row := map[string]string{"TOPICSTR": r.Topic, "TYPE": "TOPIC", "ADMIN": r.Admin, "PUBCOUNT": strconv.Itoa(r.PubCount),
+	row := map[string]string{"TOPICSTR": r.Topic, "ADMIN": r.Admin, "PUBCOUNT": strconv.Itoa(r.PubCount),
 		"SUBCOUNT": strconv.Itoa(r.SubCount), "RETAINED": yesNo(r.Retained)}
 	for i := range pubsub.NumAttrs {
 		if i != pubsub.WILDCARD && i != pubsub.PROXYSUB {
