@@ -100,12 +100,7 @@ type manyQM struct {
 
 func startMany(t *testing.T) *manyQM {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := &manyQM{data: t.TempDir(), addr: l.Addr().String()}
-	l.Close()
+	q := &manyQM{data: t.TempDir(), addr: "127.0.0.1:" + freePort(t.Fatal)}
 	for _, args := range [][]string{{"create", "QM1"}, {"start", "QM1", "--listen", q.addr, "--detach"}} {
 		if _, err := qmgrd(q.data, nil, args...); err != nil {
 			t.Fatal(err)

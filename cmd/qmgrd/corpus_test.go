@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,7 +60,7 @@ func runCorpusFile(t *testing.T, file string) {
 		t.Fatal(err)
 	}
 	// The scripts name one port; any that is free does, so that another manager on this machine is not in the way.
-	text = bytes.ReplaceAll(text, []byte("21414"), []byte(freePort(t)))
+	text = bytes.ReplaceAll(text, []byte("21414"), []byte(freePort(t.Fatal)))
 	want, ok := own[filepath.Base(file)]
 	if !ok {
 		m := corpusHeader.FindSubmatch(text)
@@ -99,19 +98,4 @@ func runCorpusFile(t *testing.T, file string) {
 	if out, err := qmgrd(data, nil, "check", "QM1"); err != nil {
 		t.Errorf("check: %v\n%s", err, out)
 	}
-}
-
-// freePort is a port that nobody has now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

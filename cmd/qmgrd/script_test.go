@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -251,13 +253,31 @@ func cmdFreePort(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: freeport VAR...")
 	}
 	for _, v := range args {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		ts.Check(err)
-		defer l.Close() // all of them are held until the last is chosen
-		_, port, err := net.SplitHostPort(l.Addr().String())
-		ts.Check(err)
-		ts.Setenv(v, port)
+		ts.Setenv(v, freePort(func(a ...any) { ts.Fatalf("%s", fmt.Sprint(a...)) }))
 	}
+}
+
+// lastPort is the port that freePort has chosen last.
+var lastPort atomic.Int32
+
+func init() { lastPort.Store(20_000 + rand.Int32N(10_000)) }
+
+// freePort is a port that nobody has, is given to nobody else of this process, and lies below those that systems give away by
+// themselves: the tests that run beside take many of those before it is listened on.
+func freePort(fatal func(...any)) string {
+	for range 1000 {
+		port := strconv.Itoa(20_000 + int(lastPort.Add(1))%12_000)
+		l, err := net.Listen("tcp", ":"+port)
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			fatal(err)
+		}
+		return port
+	}
+	fatal("no port is free")
+	return ""
 }
 
 // cmdSubst replaces $VAR and ${VAR} in files.
