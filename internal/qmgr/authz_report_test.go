@@ -289,3 +289,36 @@ func TestWildcardAuthority(t *testing.T) {
 		}
 	}
 }
+
+// A retained publication's report of arrival at a subscription that is made later is in that subscriber's name, who may have no right to
+// put where it goes, though the publisher had.
+func TestRetainedReportAuthority(t *testing.T) {
+	r, _ := reporting(t)
+	r.grant("TOPIC", "SYSTEM.BASE.TOPIC", "PUB")
+	r.grant("QUEUE", "SECRET.Q", "PUT")
+	r.ok("SET AUTHREC OBJTYPE(QMGR) PRINCIPAL('ann') AUTHADD(CONNECT)")
+	r.ok("SET AUTHREC OBJTYPE(TOPIC) PROFILE(SYSTEM.BASE.TOPIC) PRINCIPAL('ann') AUTHADD(SUB)")
+	od := openType(mqi.MQOT_TOPIC, "")
+	od.Version, od.ObjectString = 4, "t"
+	md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+	md.Report, md.ReplyToQ, pmo.Options = mqi.MQRO_COA, "SECRET.Q", mqi.MQPMO_RETAIN
+	wantRC(t, r.c.Put1(bg, od, &md, &pmo, []byte("x")), 0)
+	subscribes := func(c *Conn) {
+		sd := mqi.DefaultSD()
+		sd.Options, sd.ObjectString = mqi.MQSO_CREATE|mqi.MQSO_MANAGED, "t"
+		_, _, err := c.Subscribe(bg, &sd, 0)
+		wantRC(t, err, 0)
+	}
+	ann, err := r.m.Connect(bg, auth.Identity{User: "ann", UID: -1}, ConnectOptions{})
+	wantRC(t, err, 0)
+	subscribes(ann)
+	if s, d := r.depth("SECRET.Q"), r.depth("DLQ"); s != 0 || d != 1 {
+		t.Errorf("ann's: %d reports, %d dead letters", s, d)
+	}
+	admin, err := r.m.Connect(bg, auth.System("root"), ConnectOptions{})
+	wantRC(t, err, 0)
+	subscribes(admin)
+	if s, d := r.depth("SECRET.Q"), r.depth("DLQ"); s != 1 || d != 1 {
+		t.Errorf("root's: %d reports, %d dead letters", s, d)
+	}
+}

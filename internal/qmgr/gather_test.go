@@ -175,6 +175,42 @@ func TestGatheredCopiesAreBounded(t *testing.T) {
 	}
 }
 
+// shy is a reader whose owner is busy the first times that it is asked.
+type shy struct {
+	*reader
+	busyFor int
+}
+
+func (x *shy) Own() bool {
+	x.busyFor--
+	return x.busyFor < 0 && x.reader.Own()
+}
+
+// Who could not be handed the first of several is handed none of those behind it: they would overtake it.
+func TestGatheredDoNotOvertake(t *testing.T) {
+	r := newPSRig(t)
+	var seen []string
+	c := r.connect("reader")
+	q, _ := r.managed(c, "t", 0)
+	x := &shy{&reader{taker: taker{h: q}, room: 10, seen: &seen}, 1}
+	x.w = c.NewWaiting(x)
+	x.md, x.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
+	x.gmo.Options, x.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
+	if _, _, s, err := x.w.Get(x.h, &x.md, &x.gmo, 100); s != GetWaits {
+		t.Fatal(s, err)
+	}
+	h := r.openTopic(r.c, "t")
+	r.gathers(h, nil, "a", "b", "c")
+	wantRC(t, r.c.Deliver(r), 0)
+	if len(seen) > 0 {
+		t.Errorf("%q overtook the first", seen)
+	}
+	x.w.Cancel()
+	if got := r.all(c, q); got != "a b c" {
+		t.Errorf("the queue has %q", got)
+	}
+}
+
 // Copies that the store does not take are failures of their puts, as MQSTAT tells.
 func TestGatherFails(t *testing.T) {
 	r := newPSRig(t)

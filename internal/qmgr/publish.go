@@ -182,9 +182,6 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	c.completePublication(head, pmo, &attrs)
 	c.publishedReports(head)
 	if c.due != 0 {
-		if c.lent {
-			body = append([]byte(nil), body...)
-		}
 		return c.stage(op, h, head, body, md, pmo, warn)
 	}
 	p := newPublication(c.m, h.topic.topic, head, body)

@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -108,4 +109,74 @@ func TestHeaderPassesAsItIs(t *testing.T) {
 	if err != nil || got != want || md.Format != mqi.MQFMT_RF_HEADER_2 {
 		t.Errorf("got %q of format %q, %v, want %q", got, md.Format, err, want)
 	}
+}
+
+// Where a copy that cannot be made takes the others back, a get that waits is given nothing before all of them are made.
+func TestNothingAtOnceUnderAll(t *testing.T) {
+	for _, rule := range []string{"ALL", "ALLDUR"} {
+		r := newPSRig(t)
+		r.ok("ALTER QMGR DEADQ(' ')")
+		r.ok("DEFINE TOPIC(T) TOPICSTR('t') NPMSGDLV(" + rule + ")")
+		r.ok("DEFINE QLOCAL(FULL) MAXDEPTH(0)")
+		var seen []string
+		r.reads("t", 10, &seen)
+		r.ok("DEFINE SUB(S) TOPICSTR('t') DEST(FULL)") // durable, and after the one whose get waits
+		h := r.openTopic(r.c, "t")
+		send := func() error {
+			md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+			md.Persistence = mqi.MQPER_NOT_PERSISTENT
+			return r.c.PutBy(bg, r, h, &md, &pmo, []byte("x"), true)
+		}
+		wantRC(t, send(), mqi.MQRC_PUBLICATION_FAILURE)
+		if len(seen) > 0 {
+			t.Errorf("%s: the get that waited has %q of a publication that was refused", rule, seen)
+		}
+		r.ok("ALTER TOPIC(T) NPMSGDLV(ALLAVAIL)")
+		wantRC(t, send(), 0)
+		if len(seen) != 1 {
+			t.Errorf("ALLAVAIL: the get that waited has %q", seen)
+		}
+	}
+}
+
+// The priority of a queue that is known by an alias is the alias's.
+func TestPriorityOfTheAlias(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q) DEFPRTY(3)")
+	r.ok("DEFINE QALIAS(AL) TARGET(Q) DEFPRTY(7)")
+	for dest, want := range map[string]int32{"Q": 3, "AL": 7} {
+		r.ok("DEFINE SUB(S) TOPICSTR('T') PUBPRTY(ASQDEF) DEST(" + dest + ")")
+		r.pub("T", "x", 0, func(md *mqi.MD) { md.Priority = 1 })
+		if _, md, err := tryGet(r.c, openFor(t, r.c, "Q", mqi.MQOO_INPUT_SHARED), 0); err != nil || md.Priority != want {
+			t.Errorf("DEST(%s): priority %d, %v, want %d", dest, md.Priority, err, want)
+		}
+		r.ok("DELETE SUB(S)")
+	}
+}
+
+// What a publisher says of groups, of backing out and of its application's origin is not its subscribers'.
+func TestFieldsThatAreNotPassedOn(t *testing.T) {
+	r := newPSRig(t)
+	q, _ := r.managed(r.c, "T", 0)
+	h, err := r.c.Open(bg, topicOD("T"), mqi.MQOO_OUTPUT|mqi.MQOO_SET_ALL_CONTEXT)
+	wantRC(t, err, 0)
+	md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
+	md.Version, md.MsgSeqNumber, md.Offset, md.OriginalLength, md.BackoutCount, md.ApplOriginData = 2, 5, 6, 7, 8, "orig"
+	md.GroupID[0] = 9
+	pmo.Options = mqi.MQPMO_SET_ALL_CONTEXT
+	wantRC(t, r.c.Put(bg, h, &md, &pmo, []byte("x")), 0)
+	_, got, err := tryGet(r.c, q, 0, func(md *mqi.MD, _ *mqi.GMO) { md.Version = 2 })
+	wantRC(t, err, 0)
+	if got.MsgSeqNumber != 1 || got.Offset != 0 || got.OriginalLength != -1 || !got.GroupID.IsZero() || got.BackoutCount != 0 || got.ApplOriginData != "" {
+		t.Errorf("a copy has %+v", got)
+	}
+}
+
+// A publication is no longer than MAXMSGL of the queue manager, whether anybody subscribes or not.
+func TestLongestPublication(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("ALTER QMGR MAXMSGL(32768)")
+	wantRC(t, tryPub(r.c, "T", strings.Repeat("x", 32768), 0), 0)
+	wantRC(t, tryPub(r.c, "T", strings.Repeat("x", 32769), 0), mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR)
+	wantRC(t, tryPub(r.c, "T", strings.Repeat("x", 32769), mqi.MQPMO_RETAIN), mqi.MQRC_MSG_TOO_BIG_FOR_Q_MGR)
 }
