@@ -91,3 +91,47 @@ func TestDestCorrelationOfDefineSub(t *testing.T) {
 		r.ok("DELETE SUB(S)")
 	}
 }
+
+// A subscription to a topic of SUBSCOPE(QMGR) is of that scope, as one that asks for it itself.
+func TestScopeOfTheTopic(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE TOPIC(HERE) TOPICSTR('here') SUBSCOPE(QMGR)")
+	for name, c := range map[string]struct {
+		topic   string
+		options int32
+		want    string
+	}{"A": {"here/x", 0, "QMGR"}, "B": {"there", 0, "ALL"}, "C": {"there", mqi.MQSO_SCOPE_QMGR, "QMGR"}} {
+		r.managed(r.c, c.topic, c.options, named(name))
+		if got := r.field("DISPLAY SUB("+name+") SUBSCOPE", "SUBSCOPE"); got != c.want {
+			t.Errorf("%s: SUBSCOPE(%s), want %s", c.topic, got, c.want)
+		}
+	}
+}
+
+// The queue that is given for publications must be as it was when it was opened.
+func TestGivenQueueHasChanged(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("DEFINE QLOCAL(Q2)")
+	r.ok("DEFINE QALIAS(AL) TARGET(Q)")
+	h := openFor(t, r.c, "AL", mqi.MQOO_INPUT_SHARED)
+	r.ok("ALTER QALIAS(AL) TARGET(Q2) FORCE")
+	_, _, err := r.c.Subscribe(bg, subSD("T", create), h)
+	wantRC(t, err, mqi.MQRC_OBJECT_CHANGED)
+}
+
+// A string that has wildcards in both schemes is not the same topic in the other one.
+func TestResumeInAnotherScheme(t *testing.T) {
+	r := newPSRig(t)
+	const durable = managed | mqi.MQSO_DURABLE
+	_, s, err := r.c.Subscribe(bg, subSD("*/#", create|durable|mqi.MQSO_WILDCARD_CHAR, named("S")), 0)
+	wantRC(t, err, 0)
+	r.close(r.c, s, 0)
+	for scheme, want := range map[int32]mqi.RC{mqi.MQSO_WILDCARD_CHAR: 0, mqi.MQSO_WILDCARD_TOPIC: mqi.MQRC_TOPIC_NOT_ALTERABLE, 0: mqi.MQRC_TOPIC_NOT_ALTERABLE} {
+		_, s, err := r.c.Subscribe(bg, subSD("*/#", mqi.MQSO_RESUME|durable|scheme, named("S")), 0)
+		wantRC(t, err, want)
+		if err == nil {
+			r.close(r.c, s, 0)
+		}
+	}
+}

@@ -200,3 +200,24 @@ func TestDepthOfTheStores(t *testing.T) {
 	wantRC(t, sub("ONE"), 0)
 	wantRC(t, sub("TWO"), mqi.MQRC_DURABILITY_NOT_ALLOWED)
 }
+
+// Who joins while the last member leaves keeps the subscription: the last one's end is decided when nobody can join any more.
+func TestJoinWhileTheLastLeaves(t *testing.T) {
+	r := newPSRig(t)
+	a := r.member("a", "T", "S", 0)
+	o := r.m.lookup(ClassSub, "S")
+	p := newPending(r.m)
+	if _, err := r.m.latch(bg, p, key{ClassSub, "S"}); err != nil {
+		t.Fatal(err)
+	}
+	left := make(chan error, 1)
+	go func() { left <- a.c.Close(bg, a.hsub, 0) }()
+	ps := o.sub.Load()
+	r.eventually("the last one has let go", func() bool { return ps.Conn() == "" })
+	ps.Owner.(*subState).held.add(ps, "joined", r.clk.Now()) // as MQSUB does under the latch
+	p.finish(nil)
+	inTime(t, "MQCLOSE", func() { wantRC(t, <-left, 0) })
+	if r.m.lookup(ClassSub, "S") != o || o.sub.Load() != ps {
+		t.Error("the subscription has ended under the one who joined")
+	}
+}
