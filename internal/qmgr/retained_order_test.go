@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"testing"
+	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
@@ -36,6 +37,45 @@ func TestRetainedOvertakes(t *testing.T) {
 	q, _ := r.managed(r.c, "T", 0)
 	if got := r.all(r.c, q); got != "later" {
 		t.Errorf("%q is retained", got)
+	}
+}
+
+// A subscription that is made while a retained publication is on its way to the disk waits for it: it is too late for a copy of its
+// own, and too early to be found.
+func TestNewSubscriptionWaitsForRetained(t *testing.T) {
+	o, st := slowRig(t)
+	r := &psRig{objRig: o}
+	r.c = r.connect("app")
+	first := r.connect("first")
+	hold := make(chan struct{})
+	st.set(hold, nil)
+	done := make(chan error, 1)
+	go func() { done <- tryPub(first, "T", "news", mqi.MQPMO_RETAIN, persistent) }()
+	r.eventually("the publication is under way", func() bool {
+		r.m.retain.mu.Lock()
+		defer r.m.retain.mu.Unlock()
+		return len(r.m.retain.flight) == 1
+	})
+	st.set(nil, nil)
+	got := make(chan string, 1)
+	go func() {
+		q, _, err := r.c.Subscribe(bg, subSD("T", create|managed), 0)
+		if err != nil {
+			got <- err.Error()
+			return
+		}
+		got <- r.all(r.c, q)
+	}()
+	r.eventually("the subscription is in the tree", func() bool { return r.m.topics.tree.SubCount() == 1 })
+	select {
+	case s := <-got:
+		t.Fatalf("it has %q before the publication is durable", s)
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(hold)
+	wantRC(t, <-done, 0)
+	if s := <-got; s != "news" {
+		t.Errorf("it has %q", s)
 	}
 }
 

@@ -43,6 +43,24 @@ func TestSubscribeDestination(t *testing.T) {
 	try(mqi.MQRC_INVALID_DESTINATION, mqi.MQSO_RESUME|durable, "a", "D", 0)
 }
 
+// A subscription whose publications go on to another queue manager has no queue to open here, also where one is called the same.
+func TestResumeWithQueueElsewhere(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(X) USAGE(XMITQ)")
+	r.ok("DEFINE SUB(FAR) TOPICSTR('T') DEST(THERE) DESTQMGR(X)")
+	r.ok("DEFINE QLOCAL(SAME)")
+	r.ok("DEFINE SUB(ALIKE) TOPICSTR('T') DEST(SAME) DESTQMGR(X)")
+	r.ok("DEFINE SUB(HERE) TOPICSTR('T') DEST(SAME) DESTQMGR(QM1)")
+	for name, opens := range map[string]bool{"FAR": false, "ALIKE": false, "HERE": true} {
+		q, s, err := r.c.Subscribe(bg, subSD("T", mqi.MQSO_RESUME|mqi.MQSO_DURABLE, named(name)), 0)
+		wantRC(t, err, 0)
+		if (q != 0) != opens {
+			t.Errorf("%s: handle %d of a queue", name, q)
+		}
+		r.close(r.c, s, 0)
+	}
+}
+
 // A subscription made between the put and the commit of a retained publication gets it, but not when it asked for new
 // publications only or on request.
 func TestSubscribeInFlightRetained(t *testing.T) {
