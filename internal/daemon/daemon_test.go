@@ -119,30 +119,23 @@ func runHere(t *testing.T, o Options) (stop func(store.StopMode) error) {
 
 // systemd is told READY and STOPPING, and the watchdog is answered.
 func TestNotify(t *testing.T) {
-	sock := filepath.Join(t.TempDir(), "notify")
-	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: sock, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	t.Setenv("NOTIFY_SOCKET", sock)
-	t.Setenv("WATCHDOG_USEC", "20000")
+	l := notifySocket(t)
+	said := make(chan string, 10_000)
+	go func() {
+		defer close(said)
+		for b := make([]byte, 1024); ; {
+			n, err := l.Read(b)
+			if err != nil {
+				return
+			}
+			said <- string(b[:n])
+		}
+	}()
 	stop := runHere(t, Options{Name: "QM1", DataDir: t.TempDir(), Create: true})
-	read := func() string {
-		b := make([]byte, 1024)
-		if err := l.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
-		n, err := l.Read(b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b[:n])
-	}
-	if got := read(); !strings.Contains(got, "READY=1") {
+	if got := <-said; !strings.Contains(got, "READY=1") {
 		t.Errorf("first %q", got)
 	}
-	if got := read(); got != "WATCHDOG=1" {
+	if got := <-said; got != "WATCHDOG=1" {
 		t.Errorf("second %q", got)
 	}
 	if os.Getenv("NOTIFY_SOCKET") != "" {
@@ -151,7 +144,58 @@ func TestNotify(t *testing.T) {
 	if err := stop(store.Quiesce); err != nil {
 		t.Fatal(err)
 	}
-	for got := ""; !strings.Contains(got, "STOPPING=1"); got = read() {
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	stopping := false
+	for got := range said {
+		stopping = stopping || strings.Contains(got, "STOPPING=1")
+	}
+	if !stopping {
+		t.Error("the end was not told")
+	}
+}
+
+// notifySocket is where a supervisor reads, for the queue manager that starts next, which answers its watchdog each 10 ms.
+func notifySocket(t *testing.T) *net.UnixConn {
+	t.Helper()
+	sock := filepath.Join(t.TempDir(), "notify")
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: sock, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	t.Setenv("NOTIFY_SOCKET", sock)
+	t.Setenv("WATCHDOG_USEC", "20000")
+	return l
+}
+
+// A supervisor that does not read holds up no end.
+func TestNotifyUnread(t *testing.T) {
+	l := notifySocket(t)
+	c, err := net.DialUnix("unixgram", nil, l.LocalAddr().(*net.UnixAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for err == nil { // until it takes no more
+		if err = c.SetWriteDeadline(time.Now().Add(20 * time.Millisecond)); err == nil {
+			_, err = c.Write([]byte("x"))
+		}
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	stop := runHere(t, Options{Name: "QM1", DataDir: t.TempDir(), Create: true})
+	ended := make(chan error)
+	go func() { ended <- stop(store.Quiesce) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the queue manager does not end")
 	}
 }
 

@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	d := &daemon{opt: o, dir: dir, clk: clock.Real(), notify: newNotifier(), act: newActivation(),
+	d := &daemon{opt: o, dir: dir, clk: clock.Real(), notify: newNotifier(clock.Real()), act: newActivation(),
 		stops: make(chan StopRequest, 4)}
 	defer d.act.closeRest()
 	if d.opt.Exit == nil {

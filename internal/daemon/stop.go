@@ -38,7 +38,7 @@ func (d *daemon) request(r StopRequest) {
 // serve says ready, and runs until a stop request, a failed store or a failed loop.
 func (d *daemon) serve(ctx context.Context) error {
 	d.group.Go("socket", func(context.Context) error { return d.web.Serve(d.sock) })
-	d.group.Go("watchdog", func(c context.Context) error { return d.notify.watchdog(c, d.clk, d.alive) })
+	d.group.Go("watchdog", func(c context.Context) error { return d.notify.watchdog(c, d.alive) })
 	if d.opt.Stops != nil {
 		d.group.Go("signals", d.forward)
 	}
