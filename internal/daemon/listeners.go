@@ -64,6 +64,7 @@ func (h *listeners) Start(name, addr string, backlog int) (string, error) {
 			return "", err
 		}
 	}
+	boundSegments(l)
 	h.all[name] = l
 	delete(h.failed, name)
 	bound := l.Addr().String()
