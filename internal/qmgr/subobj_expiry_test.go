@@ -156,3 +156,24 @@ func TestSubEndIsTriedAgain(t *testing.T) {
 		return r.cmd("DISPLAY SUB(S)").Failed() && len(r.m.list(managedDurable+"*", ClassQueue)) == 0
 	})
 }
+
+// Of more subscriptions than are ended at once the rest is due at the same time, and comes next.
+func TestEndsAreBounded(t *testing.T) {
+	var e subEnds
+	e.init()
+	at := time.Unix(100, 0)
+	for range maxSubEnds + 10 {
+		e.set(&Object{}, at)
+	}
+	e.set(&Object{}, at.Add(time.Hour))
+	over, next := e.due(at)
+	if len(over) != maxSubEnds || !next.Equal(at) {
+		t.Fatalf("%d are due, the next at %v", len(over), next)
+	}
+	for _, o := range over {
+		e.set(o, time.Time{})
+	}
+	if over, next = e.due(at); len(over) != 10 || !next.Equal(at.Add(time.Hour)) {
+		t.Errorf("then %d, the next at %v", len(over), next)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // A subscription takes one handle of MAXHANDS, a managed one two: the last that fits is made, the next is refused and takes none.
@@ -132,6 +133,48 @@ func TestResumeInAnotherScheme(t *testing.T) {
 		wantRC(t, err, want)
 		if err == nil {
 			r.close(r.c, s, 0)
+		}
+	}
+}
+
+// A managed queue without its subscription, as a kill between the removal of the two leaves it, is removed by the next start, for
+// good; those of subscriptions stay.
+func TestManagedQueueOfNobody(t *testing.T) {
+	r := newPSBoltRig(t)
+	dest := map[string]string{}
+	for _, name := range []string{"GONE", "STAYS"} {
+		q, s, err := r.c.Subscribe(bg, subSD("T", create|managed|mqi.MQSO_DURABLE, named(name)), 0)
+		wantRC(t, err, 0)
+		dest[name] = r.field("DISPLAY SUB("+name+") DEST", "DEST")
+		r.close(r.c, s, 0)
+		r.close(r.c, q, 0)
+	}
+	var tx store.Tx
+	tx.Unset(tableOf(ClassSub), storeKey(ClassSub, "GONE"))
+	if _, err := r.st.Commit(bg, &tx); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r.restart(store.Immediate)
+		for name, there := range map[string]bool{"GONE": false, "STAYS": true} {
+			if (r.m.lookup(ClassQueue, dest[name]) != nil) != there {
+				t.Errorf("%s: the queue is there: %t", name, !there)
+			}
+		}
+	}
+}
+
+// A subscription whose stored selector cannot be read, which only damage does, gets nothing rather than everything.
+func TestUnreadableSelectorSelectsNothing(t *testing.T) {
+	r := newPSRig(t)
+	d, err := newDef("SUB", "S")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, nothing := range map[string]bool{"": false, "a = 1": false, "a = ": true} {
+		d.set("SELECTOR", text)
+		if c := r.m.parseSubCfg(d); c.reqOnly != nothing {
+			t.Errorf("SELECTOR(%q): gets nothing: %t", text, c.reqOnly)
 		}
 	}
 }
