@@ -164,3 +164,79 @@ func TestDiskFull(t *testing.T) {
 			smallDisk>>20, first>>20, least>>20)
 	}
 }
+
+// TestFullToTheLastBlock: what messages leave of a disk others take, to the last block, also what comes back of it. However the manager
+// ends, each start lets all messages be taken, outside syncpoint and in units of work, until the disk has room again.
+func TestFullToTheLastBlock(t *testing.T) {
+	rounds := budget{test: 3, crash: 12, release: 120}.of(t)
+	for _, seed := range seeds(t, "disk-full") {
+		f := &fullDisk{rnd: random(seed, 1)}
+		var kind string
+		f.fs, f.dir, kind = smallFS(t)
+		must(t, f.start())
+		_, err := f.w.command("DEFINE QLOCAL(Q1) MAXDEPTH(999999)")
+		must(t, err)
+		for i := range rounds {
+			if err := f.crowded(t, i); err != nil {
+				t.Fatalf("seed %d, round %d on %s: %v", seed, i, kind, err)
+			}
+		}
+		f.w.end(store.Immediate)
+		must(t, checkClean(vfs.OS(), f.dir))
+	}
+}
+
+// crowded is one round of it.
+func (f *fullDisk) crowded(t *testing.T, i int) error {
+	t.Helper()
+	if _, err := f.fill(); err != nil {
+		return err
+	}
+	for k := 0; len(f.want) > 0; k++ {
+		free := f.others(t)
+		f.w.end([]store.StopMode{store.Preempt, store.Preempt, store.Immediate}[(i+k)%3])
+		if err := f.start(); err != nil {
+			return fmt.Errorf("start on a full disk: %w", err)
+		}
+		f.others(t)
+		if err := f.take(min(1+f.rnd.IntN(max(len(f.want)/4, 10)), len(f.want)), k%2 == 0); err != nil {
+			return err
+		}
+		if k%3 == 0 { // refused, or it finds room that came back
+			if _, err := f.fill(); err != nil {
+				return err
+			}
+		}
+		if k > 200 {
+			return fmt.Errorf("%d messages are left", len(f.want))
+		}
+		if k%5 == 4 {
+			free()
+		}
+	}
+	f.others(t)()
+	return f.w.st.Checkpoint(bg)
+}
+
+// others fill the disk; the function that is returned takes it back.
+func (f *fullDisk) others(t *testing.T) func() {
+	t.Helper()
+	if efs, ok := f.fs.(*errfs.FS); ok {
+		free, err := efs.Free(f.dir)
+		must(t, err)
+		efs.SetRoom(0)
+		efs.SetInside(true)
+		return func() {
+			efs.SetRoom(int64(free))
+			efs.SetInside(false)
+		}
+	}
+	name := filepath.Join(filepath.Dir(f.dir), "others")
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	must(t, err)
+	defer file.Close()
+	for b := make([]byte, 4<<10); err == nil; {
+		_, err = file.Write(b)
+	}
+	return func() { must(t, os.Remove(name)) }
+}

@@ -3,8 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -101,18 +99,26 @@ func (s *logStore) writeMark() {
 }
 
 // freezeNow runs on the committer's goroutine, or when that has ended.
-func (s *logStore) freezeNow() {
+func (s *logStore) freezeNow() { s.freeze(false) }
+
+// freeze with leave set ends the segment that is being written, so that the checkpoint frees it too. The next one may not be there
+// yet when the state file says that the log goes on in it: its offset is 0.
+func (s *logStore) freeze(leave bool) {
 	c := &s.ck
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w := s.w
-	if s.cause.Load() != nil || c.pending || w.cur == nil || w.lsn == c.last.lsn {
+	if s.cause.Load() != nil || c.pending || w.cur == nil || w.lsn == c.last.lsn && !leave {
 		return
 	}
 	invariants.True(w.lsn == w.synced+1 || w.lsn == c.marked+1, "a checkpoint at LSN %d, synced is %d", w.lsn, w.synced)
 	invariants.True(w.lsn >= c.last.lsn, "a checkpoint at LSN %d behind one at %d", w.lsn, c.last.lsn)
 	s.delta.freeze()
 	c.pos = position{lsn: w.lsn, seg: w.cur.no, off: w.off}
+	if leave {
+		w.ended = true
+		c.pos = position{lsn: w.lsn, seg: w.cur.no + 1}
+	}
 	c.bigLimit, c.pending = w.nextBig, true
 	c.bytes, c.writtenAt = w.written-c.writtenAt, w.written
 	c.bigs, c.bigsAt = w.bigs-c.bigsAt, w.bigs
@@ -149,6 +155,9 @@ func (s *logStore) checkpoint() (leftover bool, err error) {
 	}
 	if err == nil {
 		err = s.writeFrozen()
+	}
+	if err == nil {
+		err = s.keepSpare()
 	}
 	if err != nil && !isFull(err) && !errors.Is(err, ErrClosed) {
 		err = s.fail(fmt.Errorf("checkpoint: %w", err))
@@ -187,7 +196,7 @@ func (s *logStore) writeFrozen() error {
 	c.count.Add(1)
 	c.base.Store(at)
 	// From here on nothing needs the old files. What cannot be deleted now is deleted at the next start.
-	err := s.files.dropBelow(pos.seg)
+	err := s.dropBelow(pos.seg)
 	ids, lerr := s.files.numbers(s.files.big, "")
 	err = errors.Join(err, lerr)
 	for _, id := range ids {
@@ -198,7 +207,7 @@ func (s *logStore) writeFrozen() error {
 	if err != nil {
 		s.notice(fmt.Sprintf("a file that is not needed cannot be deleted: %v", err))
 	}
-	s.makeReserve()
+	s.makeReserve(0)
 	if st, err := s.opt.FS.Stat(s.state.path); err == nil && s.state.spare() >= uint64(st.Size())/4*3 {
 		s.largest.Store(0) // nearly all is gone: what is free lies in long pieces
 	}
@@ -215,7 +224,7 @@ func (s *logStore) roomFor(size, least int64) (int64, error) {
 	if free, err := s.opt.FS.Free(s.opt.Dir); err == nil && free < 8*uint64(size) {
 		size = max(least, min(size, max(align8(int64(free/8)), 64<<10)))
 	}
-	if err := s.needReserve(); err != nil {
+	if err := s.needReserve(size); err != nil {
 		return size, err
 	}
 	log, bigs := s.uncheckpointed()
@@ -248,7 +257,7 @@ func (s *logStore) noteSize(n uint64) {
 // roomForBig refuses a value in a file of its own when the next checkpoint could not copy it.
 func (s *logStore) roomForBig(size int64) error {
 	s.noteSize(uint64(size))
-	if err := s.needReserve(); err != nil {
+	if err := s.needReserve(0); err != nil {
 		return err
 	}
 	log, bigs := s.uncheckpointed()
@@ -257,63 +266,4 @@ func (s *logStore) roomForBig(size int64) error {
 		need += 2 * uint64(max(w.cur.size-w.off, 0))
 	}
 	return s.enough(2*uint64(size)+bigs+s.floor(), uint64(size)+need+s.floor())
-}
-
-// The reserve is a file that is given up when the disk is full, so that messages can still be taken away, and a
-// checkpoint can run. Nothing is accepted without it.
-
-const minReserve = 256 << 10
-
-func (s *logStore) reserveName() string { return filepath.Join(s.files.dir, "reserve") }
-func (s *logStore) reserveSize() int64  { return max(s.opt.SegmentSize/4, minReserve) }
-
-// reserveReady reports whether there is a reserve. One that is shorter than any that was made is not: its making was cut short.
-func (s *logStore) reserveReady() bool {
-	st, err := s.opt.FS.Stat(s.reserveName())
-	return err == nil && st.Size() >= minReserve
-}
-
-func (s *logStore) makeReserve() {
-	if s.reserveReady() {
-		s.noReserve.Store(false)
-		return
-	}
-	s.noReserve.Store(true)
-	size := s.reserveSize()
-	if free, err := s.opt.FS.Free(s.opt.Dir); err == nil {
-		size = max(min(size, int64(free/16)), minReserve)
-	}
-	f, err := s.opt.FS.OpenFile(s.reserveName(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return // without it the store works; it is tried again after the next checkpoint
-	}
-	err = f.Allocate(0, size)
-	f.Close()
-	if err != nil {
-		_ = s.opt.FS.Remove(s.reserveName())
-		return
-	}
-	s.noReserve.Store(false)
-}
-
-// needReserve refuses what takes room while there is no reserve.
-func (s *logStore) needReserve() error {
-	if s.makeReserve(); s.reserveReady() {
-		return nil
-	}
-	s.ck.ask()
-	return fmt.Errorf("%w: there is no room for %s, without which messages could not be taken away any more", ErrFull,
-		s.reserveName())
-}
-
-// useReserve gives the reserve up and returns the size of the segment to make from it, 0 when there is none. The rest
-// of it is for the checkpoint.
-func (s *logStore) useReserve() int64 {
-	st, err := s.opt.FS.Stat(s.reserveName())
-	if err != nil || s.opt.FS.Remove(s.reserveName()) != nil {
-		return 0
-	}
-	s.noReserve.Store(true)
-	s.ck.ask() // it brings room back, and the reserve with it
-	return max(align8(st.Size()/4), 16<<10)
 }

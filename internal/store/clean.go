@@ -254,7 +254,7 @@ func compactState(s *state, dir string) (*state, error) {
 			return err
 		}
 		to.NoSync = true
-		err = guard(s.path, func() error { return bolt.Compact(to, s.db, compactTx) })
+		err = guard(s.fs, s.path, func() error { return bolt.Compact(to, s.db, compactTx) })
 		if err == nil {
 			err = to.Sync()
 		}

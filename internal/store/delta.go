@@ -29,6 +29,8 @@ type generation struct {
 
 	queues map[QID]*genQueue
 	tables map[Table]*entries
+
+	alive, bytes int64 // messages in it, and their bytes but for those in big files
 }
 
 func newGeneration() *generation {
@@ -49,12 +51,19 @@ func (g *generation) apply(o *logOp) {
 	switch o.kind {
 	case opPut:
 		gq := g.queue(o.q)
+		if e, ok := gq.msgs[o.s]; ok {
+			g.count(e, -1)
+		}
 		gq.msgs[o.s] = entry{o.a, o.b}
+		g.count(gq.msgs[o.s], 1)
 		delete(gq.removed, o.s)
 		delete(gq.heads, o.s)
 	case opRemove:
 		gq := g.queue(o.q)
-		_, mine := gq.msgs[o.s]
+		e, mine := gq.msgs[o.s]
+		if mine {
+			g.count(e, -1)
+		}
 		delete(gq.msgs, o.s)
 		delete(gq.heads, o.s)
 		if !mine || g.recovered {
@@ -63,12 +72,17 @@ func (g *generation) apply(o *logOp) {
 	case opHead:
 		gq := g.queue(o.q)
 		if e, ok := gq.msgs[o.s]; ok {
+			g.count(e, -1)
 			e.head = o.a
+			g.count(e, 1)
 			gq.msgs[o.s] = e
 		} else if _, gone := gq.removed[o.s]; !gone && !gq.dropped {
 			gq.heads[o.s] = o.a
 		}
 	case opDropQueue:
+		for _, e := range g.queue(o.q).msgs {
+			g.count(e, -1)
+		}
 		delete(g.queues, o.q)
 		g.queue(o.q).dropped = true
 	case opSet, opUnset:
@@ -78,6 +92,16 @@ func (g *generation) apply(o *logOp) {
 			g.tables[o.table] = tab
 		}
 		tab.set(o.key, genEntry{o.b, o.kind == opUnset})
+	}
+}
+
+// count counts a message in, or out.
+func (g *generation) count(e entry, by int64) {
+	g.alive += by
+	for _, r := range []ref{e.head, e.body} {
+		if r.seg != segBig {
+			g.bytes += by * int64(r.n)
+		}
 	}
 }
 

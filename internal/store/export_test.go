@@ -6,3 +6,10 @@ func SetCheckpointBatch(n int) func() {
 	ckptBytes = n
 	return func() { ckptBytes = old }
 }
+
+// SetMinReserve makes the reserve small; it returns the function that undoes it.
+func SetMinReserve(n int64) func() {
+	old := minReserve
+	minReserve = n
+	return func() { minReserve = old }
+}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -34,6 +36,7 @@ type step struct {
 	table Table
 	key   []byte // of the generation
 	rec   []byte // sealed; nil: the entry is gone
+	takes bool   // pages, and gives none back
 }
 
 func (s *step) run(tx *stateTx) error {
@@ -53,9 +56,19 @@ func (f *freezer) write(pos position) error {
 		qs = append(qs, q)
 	}
 	slices.Sort(qs)
+	if f.s.noReserve.Load() {
+		if err := f.goneSince(); err != nil {
+			return err
+		}
+	}
 	for _, step := range []func(QID, *genQueue) error{f.removals, f.messages} { // what gives room comes first
 		for _, q := range qs {
 			if err := step(q, f.g.queues[q]); err != nil {
+				return err
+			}
+		}
+		if f.s.noReserve.Load() && len(f.steps) > 0 { // on their own: what takes room may fail
+			if err := f.flush(); err != nil {
 				return err
 			}
 		}
@@ -84,6 +97,9 @@ func (f *freezer) flush() error {
 // apply runs steps in one transaction. bbolt writes every page that it touches anew: when there is no room for that, halves
 // are tried, because the pages that one transaction frees serve the next.
 func (f *freezer) apply(steps []step) error {
+	if err := f.leave(steps); err != nil {
+		return err
+	}
 	err := f.s.state.update(func(tx *stateTx) error {
 		for i := range steps {
 			if i%asideSteps == 0 {
@@ -103,6 +119,18 @@ func (f *freezer) apply(steps []step) error {
 		return err
 	}
 	return f.apply(steps[half:])
+}
+
+// leave refuses steps that would take the last free pages: what gives pages back must go on.
+func (f *freezer) leave(steps []step) error {
+	if !slices.ContainsFunc(steps, func(s step) bool { return s.takes }) {
+		return nil
+	}
+	free, err := f.s.opt.FS.Free(f.s.opt.Dir)
+	if least := leastPages * uint64(f.s.state.page); err != nil || free+f.s.state.spare() >= least {
+		return nil
+	}
+	return fmt.Errorf("%w: %d free pages are left in %s", ErrFull, f.s.state.freePages(), f.s.state.path)
 }
 
 // pagesOfStep is what a step may touch of head, body and their branches.
@@ -138,7 +166,7 @@ func (f *freezer) measure() {
 	}
 	// Pages that are in the file already come first: what it grows by it keeps, and the log has no room any more.
 	room := min(f.s.state.spare(), 1<<40)
-	if room < minReserve || free > uint64(f.s.opt.SegmentSize)*8 {
+	if room < uint64(minReserve) || free > uint64(f.s.opt.SegmentSize)*8 {
 		room = min(free+room, 1<<40)
 	}
 	f.maxBytes = max(min(f.maxBytes, int(room/8)), 1)
@@ -157,6 +185,27 @@ func (f *freezer) removals(q QID, gq *genQueue) error {
 		}
 	}
 	return nil
+}
+
+// goneSince takes out of the state file what was taken away after the generation was frozen. The log says so until the next
+// checkpoint, and again at a start: it is early, and makes room for this one.
+func (f *freezer) goneSince() error {
+	d := f.s.delta
+	d.mu.RLock()
+	gone := map[QID]*genQueue{}
+	for q, gq := range d.cur.queues {
+		gone[q] = &genQueue{dropped: gq.dropped, removed: maps.Clone(gq.removed)}
+	}
+	d.mu.RUnlock()
+	for q, gq := range gone {
+		if err := f.removals(q, gq); err != nil {
+			return err
+		}
+	}
+	if len(f.steps) == 0 {
+		return nil
+	}
+	return f.flush()
 }
 
 func (f *freezer) messages(q QID, gq *genQueue) error {
@@ -178,7 +227,7 @@ func (f *freezer) messages(q QID, gq *genQueue) error {
 		if err != nil {
 			return err
 		}
-		err = f.add(len(rec.Head)+len(rec.Body), func(tx *stateTx) error { return tx.put(q, s, rec.Head, rec.Body) })
+		err = f.addStep(len(rec.Head)+len(rec.Body), step{takes: true, do: func(tx *stateTx) error { return tx.put(q, s, rec.Head, rec.Body) }})
 		if err != nil {
 			return err
 		}
@@ -225,6 +274,7 @@ func (f *freezer) table(t Table, tab *entries) error {
 		for k, i := range rows[:n] {
 			s := step{table: t, key: tab.key(tab.row(int(i))), rec: recs[k]}
 			if s.rec != nil {
+				s.takes = true
 				key = append(append(key[:0], storedPrefix), s.key...)
 				sealInPlace(name, key, s.rec)
 			}

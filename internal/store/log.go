@@ -13,6 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/vfs"
 )
 
@@ -33,7 +34,10 @@ type logStore struct {
 	aside aside
 
 	largest   atomic.Uint64 // bytes of the largest value in a file of its own, or found at start
-	noReserve atomic.Bool   // the reserve was given up: what is left of it is for what gives room back
+	noReserve atomic.Bool   // the reserve is in use, or too short: what room there is, is for what gives room back
+	noSpare   atomic.Bool   // the same of the free pages in the state file
+	reserveMu invariants.Ranked[invariants.Store]
+	tried     attemptAt // committer's goroutine only
 
 	vouch voucher // committer's goroutine only
 }
@@ -167,7 +171,7 @@ func (s *logStore) recover() error {
 	})
 	s.ck.last = start
 	s.w = &logWriter{files: s.files, segSize: s.opt.SegmentSize, lsn: sc.pos.lsn, synced: sc.pos.lsn - 1,
-		last: sc.pos.seg, room: s.roomFor, roomBig: s.roomForBig}
+		last: sc.pos.seg, room: s.roomFor, roomBig: s.roomForBig, spare: s.spareSegment}
 	if s.opt.ReadOnly {
 		return nil
 	}
@@ -276,9 +280,12 @@ func (s *logStore) tidy(sc *scanner, start position) error {
 			continue
 		}
 		if seg := kept[no]; seg != nil {
-			err = s.files.drop(seg)
-		} else {
+			delete(kept, no)
+			err = s.spareSegment(seg)
+		} else if uint64(no) != n {
 			err = fsys.Remove(filepath.Join(s.files.dir, fmt.Sprintf("%016x%s", n, segSuffix)))
+		} else if seg, err = s.files.openSeg(no, os.O_RDWR); err == nil {
+			err = s.spareSegment(seg)
 		}
 		if err != nil {
 			return fmt.Errorf("store: remove a segment that is not needed: %w", err)
@@ -301,7 +308,10 @@ func (s *logStore) tidy(sc *scanner, start position) error {
 	if err := s.sweepBig(); err != nil {
 		return err
 	}
-	s.makeReserve()
+	s.makeReserve(0)
+	if err := s.keepSpare(); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
 	return s.vouch.open(s.files, s.w.synced)
 }
 
@@ -325,10 +335,9 @@ func (s *logStore) remakeStart(kept map[uint32]*segment, start position) error {
 func (s *logStore) resume(sc *scanner, kept map[uint32]*segment) error {
 	cur := kept[sc.pos.seg]
 	if cur != nil && sc.torn != "" {
-		if err := cur.f.Truncate(sc.pos.off); err != nil {
+		if err := cur.blankFrom(sc.pos.off); err != nil {
 			return err
 		}
-		cur.size = sc.pos.off
 	}
 	for no, seg := range kept {
 		if no <= sc.pos.seg {
@@ -490,9 +499,11 @@ func (s *logStore) cleanEnd(keep func(QID) bool) error {
 				return fmt.Errorf("store: %w", err)
 			}
 		}
-		// Give back the room that was reserved: the next start need not look at it.
-		if err := errors.Join(w.cur.f.Truncate(w.off), w.cur.f.Sync()); err != nil {
-			return fmt.Errorf("store: %w", err)
+		// Give back the room that was reserved: the next start need not look at it. On a full disk others would take it.
+		if !s.noReserve.Load() {
+			if err := errors.Join(w.cur.f.Truncate(w.off), w.cur.f.Sync()); err != nil {
+				return fmt.Errorf("store: %w", err)
+			}
 		}
 	}
 	err := s.keepMessages(keep)

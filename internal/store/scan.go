@@ -34,6 +34,8 @@ type scanner struct {
 	torn string
 	// startLost: the place where the log begins is missing or damaged.
 	startLost bool
+
+	first uint32 // the segments before are not needed any more
 }
 
 // run reads on from start. It returns an ErrCorrupt when a frame that was durable is damaged, with pos before it.
@@ -43,6 +45,10 @@ func (sc *scanner) run(start position) error {
 		sc.pos.lsn = 1
 	}
 	no := max(start.seg, 1)
+	if sc.first = no; start.off == 0 {
+		sc.pos.seg = no - 1 // the segment is the next one, and need not be there
+		start.seg = 0
+	}
 	for ; ; no++ {
 		s, err := sc.files.openSeg(no, sc.flag)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -149,7 +155,7 @@ func (sc *scanner) late() ([]uint32, error) {
 	nos, err := sc.files.numbers(sc.files.dir, segSuffix)
 	var out []uint32
 	for _, n := range nos {
-		if n <= 1<<32-2 && uint32(n) >= sc.pos.seg {
+		if n <= 1<<32-2 && uint32(n) >= max(sc.pos.seg, sc.first) {
 			out = append(out, uint32(n))
 		}
 	}

@@ -121,29 +121,25 @@ func (l *files) openSeg(no uint32, flag int) (*segment, error) {
 	return s, nil
 }
 
-// drop closes and deletes a segment.
-func (l *files) drop(s *segment) error {
+// forget takes a segment out of what is open.
+func (l *files) forget(s *segment) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	delete(l.segs, s.no)
-	l.mu.Unlock()
-	return errors.Join(s.f.Close(), l.fs.Remove(s.name))
 }
 
-// dropBelow deletes the segments before no.
-func (l *files) dropBelow(no uint32) error {
+// below lists the segments before no, the largest first.
+func (l *files) below(no uint32) []*segment {
 	l.mu.RLock()
+	defer l.mu.RUnlock()
 	var old []*segment
 	for n, s := range l.segs {
 		if n < no {
 			old = append(old, s)
 		}
 	}
-	l.mu.RUnlock()
-	var errs []error
-	for _, s := range old {
-		errs = append(errs, l.drop(s))
-	}
-	return errors.Join(errs...)
+	slices.SortFunc(old, func(a, b *segment) int { return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.no, b.no)) })
+	return old
 }
 
 func (l *files) count() (n int, bytes int64) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
@@ -92,7 +93,7 @@ func openState(fsys vfs.FS, dir string, readOnly bool) (*state, error) {
 	if err := verifyPages(nat, s.path, depth); err != nil {
 		return nil, err
 	}
-	err := guard(s.path, func() (err error) {
+	err := guard(fsys, s.path, func() (err error) {
 		s.db, err = bolt.Open(s.path, 0o600, boltOptions(nat, readOnly))
 		return err
 	})
@@ -122,20 +123,31 @@ func (s *state) forget() {
 	})
 }
 
-// guard turns a panic of bbolt, or a fault in its map, into ErrCorrupt.
-func guard(path string, fn func() error) (err error) {
+// guard turns a panic of bbolt, or a fault in its map, into an error.
+func guard(fsys vfs.FS, path string, fn func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer func() {
 		debug.SetPanicOnFault(old)
 		if p := recover(); p != nil {
-			err = corrupt(path, "bbolt", fmt.Sprint(p))
+			err = faultOf(fsys, path, p)
 		}
 	}()
 	return fn()
 }
 
+// faultOf is ErrCorrupt, or ErrFull for a fault in the map on a full disk: a file system in memory may have no page then for a part of
+// the file that nothing was written to.
+func faultOf(fsys vfs.FS, path string, p any) error {
+	if _, inMap := p.(interface{ Addr() uintptr }); inMap {
+		if free, err := fsys.Free(filepath.Dir(path)); err == nil && free < uint64(os.Getpagesize()) {
+			return fmt.Errorf("%w: %s cannot be read: %v", ErrFull, path, p)
+		}
+	}
+	return corrupt(path, "bbolt", fmt.Sprint(p))
+}
+
 func (s *state) view(fn func(*bolt.Tx) error) error {
-	return boltClosed(guard(s.path, func() error { return s.db.View(fn) }))
+	return boltClosed(guard(s.fs, s.path, func() error { return s.db.View(fn) }))
 }
 
 // update runs fn in one bbolt transaction that is durable when update returns nil. fn may run twice.
@@ -152,7 +164,7 @@ func (s *state) update(fn func(*stateTx) error) error {
 
 func (s *state) commit(fn func(*stateTx) error, list uint8) (listed bool, err error) {
 	err = boltClosed(s.nat.Durable(s.path, func() error {
-		return guard(s.path, func() error {
+		return guard(s.fs, s.path, func() error {
 			return s.db.Update(func(tx *bolt.Tx) error {
 				t := &stateTx{tx: tx, buckets: map[string]*bolt.Bucket{}}
 				err := fn(t)
@@ -163,6 +175,45 @@ func (s *state) commit(fn func(*stateTx) error, list uint8) (listed bool, err er
 		})
 	}))
 	return listed, err
+}
+
+// sparePages are free in the state file after each checkpoint, so that one can take messages out of it on a full disk. bbolt writes each
+// page that it changes to a free one, and gives up the old one when the next commit is over.
+const (
+	sparePages = 64
+	leastPages = 32 // of them, for what gives pages back: who needs more than that does without
+	spareKey   = "spare"
+)
+
+// keepSpare makes the file longer by what of sparePages is not free.
+func (s *state) keepSpare() error {
+	if s.freePages() >= sparePages {
+		return nil
+	}
+	name, key := []byte(bucketLog), []byte(spareKey)
+	err := s.update(func(t *stateTx) error {
+		b, err := t.bucket(name, false)
+		if b == nil && err == nil { // with it comes the place where the log goes on
+			if err = t.setReplay(position{}); err == nil {
+				b, err = t.bucket(name, true)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		return b.Put(key, sealRecord(name, key, make([]byte, sparePages*s.page)))
+	})
+	if err != nil {
+		return err
+	}
+	return s.update(func(t *stateTx) error {
+		t.last = true
+		b, err := t.bucket(name, true)
+		if err != nil {
+			return err
+		}
+		return b.Delete(key)
+	})
 }
 
 func (s *state) close() error { return s.db.Close() }

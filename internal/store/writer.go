@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"hash/crc32"
 	"slices"
@@ -25,8 +26,10 @@ type logWriter struct {
 	dirty   []*segment
 	nextBig uint64
 	written uint64
-	bigs    uint64       // of written, in big files
-	reserve func() int64 // asked when there is no room: size of a small segment to try, 0 = give up
+	bigs    uint64 // of written, in big files
+	// reserve is asked for a segment when there is no room for a new one; nil: not for this unit.
+	reserve func(no uint32, least int64, first, synced uint64) (*segment, error)
+	spare   func(*segment) error // takes a segment that is not needed
 	// room is asked before a segment is made: it may allow less than size, at least least. Its refusal does not count
 	// while reserve is set.
 	room    func(size, least int64) (int64, error)
@@ -79,7 +82,7 @@ func (w *logWriter) rollback(m mark) error {
 	}
 	for _, s := range w.created[m.created:] {
 		w.dirty = slices.DeleteFunc(w.dirty, func(d *segment) bool { return d == s })
-		errs = append(errs, w.files.drop(s))
+		errs = append(errs, w.spare(s))
 	}
 	if len(w.created) > m.created {
 		// A crash must not bring the segments back with what was refused in them.
@@ -91,11 +94,9 @@ func (w *logWriter) rollback(m mark) error {
 		w.buf = w.buf[:m.off-written]
 		w.ended = m.ended
 	case m.cur != nil && !m.ended:
-		// A part of it is in the file: cut it off, and never write there again.
-		w.buf, w.ended = w.buf[:0], true
-		errs = append(errs, m.cur.f.Truncate(m.off))
-		m.cur.size = m.off
-		w.soil(m.cur)
+		// A part of it is in the file. It is gone from the disk before anything is written there again.
+		w.buf, w.ended = w.buf[:0], false
+		errs = append(errs, m.cur.blankFrom(m.off), m.cur.f.Sync())
 	default:
 		w.buf, w.ended = w.buf[:0], m.ended
 	}
@@ -140,8 +141,9 @@ func (w *logWriter) place(n int) error {
 	}
 	s, err := w.files.create(w.last+1, full, w.lsn, w.synced)
 	if err != nil && isFull(err) && w.reserve != nil {
-		if small := w.reserve(); small >= size+segHeaderLen {
-			s, err = w.files.create(w.last+1, small, w.lsn, w.synced)
+		var kept *segment
+		if kept, err = w.fromReserve(size+segHeaderLen, err); err == nil {
+			s = kept
 		}
 	}
 	if err != nil {
@@ -152,6 +154,15 @@ func (w *logWriter) place(n int) error {
 	w.cur, w.off, w.ended = s, segHeaderLen, false
 	w.soil(s)
 	return nil
+}
+
+// fromReserve makes the next segment from the reserve; without one the error is the one that there was.
+func (w *logWriter) fromReserve(least int64, was error) (*segment, error) {
+	s, err := w.reserve(w.last+1, least, w.lsn, w.synced)
+	if err != nil || s == nil {
+		return nil, cmp.Or(err, was)
+	}
+	return s, w.files.fs.SyncDir(w.files.dir)
 }
 
 // extend gives a segment back the room that a clean end or a recovery took from it. ok is false when it has its full

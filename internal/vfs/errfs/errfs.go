@@ -58,6 +58,14 @@ type FS struct {
 
 	limited bool
 	room    int64 // bytes left, when limited
+	inside  bool
+}
+
+// SetInside lets a commit of a library (Durable) find its room in pages of its file that are in no use.
+func (f *FS) SetInside(inside bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inside = inside
 }
 
 // SetRoom makes the disk small: what a file grows by is taken from room, what a removal or a cut frees is given
@@ -159,10 +167,15 @@ func (f *FS) Durable(name string, commit func() error) error {
 		return err
 	}
 	before := f.sizeOf(name)
-	if err := f.grow("write", name, nativeSpare); err != nil {
-		return err
+	f.mu.Lock()
+	inside := f.inside
+	f.mu.Unlock()
+	if !inside {
+		if err := f.grow("write", name, nativeSpare); err != nil {
+			return err
+		}
+		_ = f.grow("write", name, -nativeSpare)
 	}
-	_ = f.grow("write", name, -nativeSpare)
 	defer func() { _ = f.grow("write", name, min(f.sizeOf(name)-before, 0)) }()
 	return f.in.(vfs.Native).Durable(name, commit)
 }
