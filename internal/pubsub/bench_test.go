@@ -49,7 +49,7 @@ func BenchmarkMillionRetained(b *testing.B) {
 func flat() []string {
 	names := make([]string, 1_000_000)
 	for i := range names {
-		names[i] = fmt.Sprintf("T/%032x", i*2654435761)
+		names[i] = fmt.Sprintf("T/%032x", uint64(i)*2654435761)
 	}
 	return names
 }
