@@ -199,6 +199,17 @@ func TestCipherSpecs(t *testing.T) {
 	}
 }
 
+// Every open of an object asks the profiles: none takes long, however many wildcards it has.
+func TestProfileOfManyWildcards(t *testing.T) {
+	name := strings.Repeat("A", 48)
+	for profile, want := range map[string]bool{strings.Repeat("*A", 23) + "B": false, strings.Repeat("**A", 15) + "B": false, strings.Repeat("*A", 24): true,
+		strings.Repeat("**A*", 12): true, strings.Repeat("**.", 15) + "B": false} {
+		if MatchProfile(profile, name) != want {
+			t.Errorf("%s fits: %t", profile, !want)
+		}
+	}
+}
+
 func FuzzPatterns(f *testing.F) {
 	f.Add("A.**", "A.B", "CN=a,OU=\"x\"", "10.1-5.*")
 	f.Fuzz(func(t *testing.T, profile, name, dn, addr string) {

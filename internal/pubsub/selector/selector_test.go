@@ -173,7 +173,7 @@ func FuzzSelector(f *testing.F) {
 			return
 		}
 		got := s.Eval(props)
-		if s == nil || len(text) > MaxLen/2 {
+		if s == nil || len(text) > MaxLen/2 || strings.Count(text, "(") > maxDepth/2 {
 			return
 		}
 		for form, want := range map[string]Truth{"(%)": got, "NOT NOT (%)": got, "(%) OR none": got.or(Unknown), "(%) AND t": got, "NOT ((%) AND t)": got.not()} {
