@@ -203,6 +203,7 @@ func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 		return nil // no answer: the client does not wait for one
 	}
 	md.Version, pmo.Version = mdVersion, pmoVersion
+	c.turn.put = true
 	return c.reply(m.h, api(err, a.Hobj), &wire.PutReply{MD: *md, PMO: *pmo})
 }
 

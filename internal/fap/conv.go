@@ -183,7 +183,9 @@ func (c *conv) visit(from *conv, fn func() error) {
 		c.k.cancel(err)
 		return
 	}
-	t.touch(c.k, 0)
+	if c.k.touchedBy.Load() != t {
+		t.touch(c.k, 0)
+	}
 	t.flushMuch()
 }
 

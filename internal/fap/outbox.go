@@ -40,6 +40,7 @@ type outbox struct {
 	rest    int     // bytes that the goroutine has to write
 	writing bool    // somebody writes, and goes on with what is added meanwhile
 	asked   bool    // full has said no
+	hold    hold
 	err     error
 }
 
@@ -108,6 +109,7 @@ func (o *outbox) flush() {
 func (o *outbox) swap() ([]byte, *outBuf) {
 	b, box := o.buf, o.box
 	o.buf, o.box = nil, nil
+	o.hold.n = 0
 	return b, box
 }
 
@@ -200,5 +202,6 @@ func (o *outbox) close(err error) {
 		o.err = err
 	}
 	o.buf, o.box = nil, nil
+	o.hold.stop()
 	o.empty.Broadcast()
 }

@@ -372,6 +372,8 @@ func (c *conv) sendAsync(st *stream, a *wire.Async) error {
 		return err
 	case much:
 		k.out.flush()
+	case st.readsAhead() && a.Reason == 0 && a.MD.Persistence != mqi.MQPER_PERSISTENT:
+		c.turn.push(k, sizeMD2+len(a.Data))
 	default:
 		c.turn.touch(k, sizeMD2+len(a.Data))
 	}

@@ -8,6 +8,8 @@ type turn struct {
 	home    *socket
 	touched []*socket
 	bytes   int   // put into their outboxes
+	waited  bool  // for one of them somebody waits, or may
+	put     bool  // a put was answered
 	ahead   *flow // whose getter the reader has overtaken
 	follow  bool  // each socket gets many messages one after the other: it is written to when the next one's turn comes
 }
@@ -24,6 +26,12 @@ const turnBytes = 4 << 20
 
 // touch notes a socket in whose outbox n bytes were put. Of several turns that touch a socket each flushes it.
 func (t *turn) touch(k *socket, n int) {
+	t.waited = t.waited || k != t.home
+	t.push(k, n)
+}
+
+// push is touch for a message that nobody waits for.
+func (t *turn) push(k *socket, n int) {
 	if k == t.home {
 		return
 	}
@@ -48,16 +56,28 @@ func (t *turn) flushMuch() {
 // flush is called before the goroutine waits for anything.
 func (t *turn) flush() {
 	t.home.out.flush()
+	if t.put && !t.waited && len(t.touched) == 1 {
+		k := t.touched[0]
+		k.touchedBy.CompareAndSwap(t, nil)
+		k.out.flushSoon(k.s.opt.Clock)
+		t.forget()
+		return
+	}
 	t.flushTouched()
 }
 
 func (t *turn) flushTouched() {
-	for i, k := range t.touched {
+	for _, k := range t.touched {
 		k.touchedBy.CompareAndSwap(t, nil)
 		k.out.flush()
-		t.touched[i] = nil
 	}
-	t.touched, t.bytes = t.touched[:0], 0
+	t.forget()
+}
+
+// forget begins anew, after a flush.
+func (t *turn) forget() {
+	clear(t.touched)
+	t.touched, t.bytes, t.waited, t.put = t.touched[:0], 0, false, false
 }
 
 // Puts that are not answered come faster than any getter's window opens. Rather than laying the messages on the queue, and

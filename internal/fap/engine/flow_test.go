@@ -71,14 +71,17 @@ func numbered(i, size int) *mq.Message {
 // TestOrder: whichever way messages take, past the queue or through it, a getter sees those of one putter in their order and
 // each once, and the queue's counters know of all.
 func TestOrder(t *testing.T) {
-	for _, mode := range []mq.OpenMode{mq.InputShared | mq.ReadAhead, mq.InputShared} {
+	for _, o := range []struct {
+		mode   mq.OpenMode
+		answer int // every so many puts
+	}{{mq.InputShared | mq.ReadAhead, 100}, {mq.InputShared, 100}, {mq.InputShared | mq.ReadAhead, 1}} {
 		addr := serve(t, "DEFINE QLOCAL(Q) MAXDEPTH(100000)")
 		conn, in := client(t, addr, "Q", mq.Output, nil)
-		_, out := client(t, addr, "Q", mode, nil)
+		_, out := client(t, addr, "Q", o.mode, nil)
 		const n = 5000
 		go func() {
 			for i := range n {
-				if err := in.Put(ctx, numbered(i, 1000), mq.PutOptions{Async: i%100 != 0}); err != nil {
+				if err := in.Put(ctx, numbered(i, 1000), mq.PutOptions{Async: i%o.answer != 0}); err != nil {
 					t.Error(err)
 					return
 				}

@@ -1,0 +1,130 @@
+package fap
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+)
+
+// TestHold: messages that come seldom are never held, a hold that is not filled makes it leave out more and more, and one that is
+// filled quickly grows.
+func TestHold(t *testing.T) {
+	now := time.Unix(1000, 0)
+	var h hold
+	come := func(n int, every time.Duration) (held int) {
+		for range n {
+			now = now.Add(every)
+			if h.keep(now) {
+				held++
+			} else {
+				h.n = 0 // flushed
+			}
+		}
+		return held
+	}
+	if n := come(1000, holdRecent); n != 0 {
+		t.Errorf("%d of messages that come seldom", n)
+	}
+	if n := come(1, time.Microsecond); n != 1 {
+		t.Error("not held")
+	}
+	come(holdLeast-1, time.Microsecond)
+	if h.full != 2*holdLeast {
+		t.Errorf("%d after a hold that was filled quickly", h.full)
+	}
+	come(1000*holdMost, time.Microsecond)
+	if h.n = 0; h.full != holdMost {
+		t.Errorf("%d are enough", h.full)
+	}
+	// Each message comes when the getter has seen the one before, which was held for the whole time.
+	late := 0
+	for range 100_000 {
+		if now = now.Add(100 * time.Microsecond); h.keep(now) {
+			late++
+			now = now.Add(holdFor)
+			h.late()
+			h.n = 0
+			h.last = now
+		}
+	}
+	if late < 12 || late > 12+100_000/skipMost {
+		t.Errorf("%d of 100000 messages were late", late)
+	}
+	if h.full != holdLeast {
+		t.Errorf("%d after a hold that was not filled", h.full)
+	}
+}
+
+// TestTurnHolds: one message after another for a getter that reads ahead leaves in company or when the time is up; whatever somebody
+// waits for takes it along.
+func TestTurnHolds(t *testing.T) {
+	clk := clock.NewFake(time.Unix(1000, 0))
+	s := &Server{opt: Options{Clock: clk}}
+	home, other, third := &socket{s: s}, &socket{s: s}, &socket{s: s}
+	wrote := map[*socket]chan string{}
+	for _, k := range []*socket{home, other, third} {
+		p := pieces{list: make(chan string, 10)}
+		wrote[k] = p.list
+		k.out.init(p, &k.wg, func(error) {}, func() {})
+	}
+	home.turn.home = home
+	turn, n := &home.turn, 0
+	send := func(k *socket) {
+		n++
+		if err := k.out.add(func(b []byte) []byte { return append(b, strconv.Itoa(n)...) }); err != nil {
+			t.Fatal(err)
+		}
+		turn.push(k, 1)
+	}
+	put := func(k *socket) { send(k); turn.put = true; turn.flush() }
+	want := func(k *socket, text string) {
+		t.Helper()
+		k.wg.Wait() // writes of what is no TCP socket have goroutines
+		got := ""
+		select {
+		case got = <-wrote[k]:
+		default:
+		}
+		if got != text {
+			t.Fatalf("%q, want %q", got, text)
+		}
+	}
+	put(other)
+	want(other, "1") // nothing came shortly before
+	for range holdLeast - 1 {
+		put(other)
+		want(other, "")
+	}
+	put(other)
+	want(other, "2345")
+	put(other)
+	clk.Advance(holdFor - 1)
+	want(other, "")
+	clk.Advance(1)
+	want(other, "6")
+	put(other)
+	want(other, "7")
+	put(other)
+	want(other, "8") // what was learned: it leaves one out, and tries again
+	put(other)
+	want(other, "")
+	turn.touch(other, 0)
+	turn.flush()
+	want(other, "9") // somebody waits for what comes behind it
+	put(other)
+	want(other, "")
+	send(third)
+	put(other)
+	want(other, "1012")
+	want(third, "11") // of several getters none is kept waiting
+	send(other)
+	turn.flush()
+	want(other, "13") // from a put that nobody waits for: more of them are on their way
+	put(other)
+	want(other, "")
+	other.out.close(errMoved)
+	clk.Advance(time.Hour)
+	want(other, "")
+}
