@@ -22,7 +22,7 @@ func (q *Queue) getAhead(ctx context.Context, m *Message, o *GetOptions) error {
 	q.c.role.want()
 	defer q.c.role.release()
 	if !q.ahead.open {
-		if err := q.request(o, false); err != nil {
+		if err := q.request(o, wire.ReqSync); err != nil {
 			return err
 		}
 	}
@@ -46,7 +46,8 @@ func (q *Queue) getAhead(ctx context.Context, m *Message, o *GetOptions) error {
 func (q *Queue) pull(ctx context.Context, m *Message, o *GetOptions, until time.Time) (found bool, err error) {
 	c := q.c
 	for {
-		if w, ok := c.pushed.pop(q.ahead.ahead); ok {
+		w, ok, shut := c.pushed.pop(q.ahead.ahead)
+		if ok {
 			w.m.Body = append(m.Body[:0], w.m.Body...)
 			*m = *w.m
 			if found, err = q.found(m, o, w.arrival); found || err != nil {
@@ -60,6 +61,11 @@ func (q *Queue) pull(ctx context.Context, m *Message, o *GetOptions, until time.
 			}
 			if whole, _, err := c.ready(); err == nil && !whole {
 				return false, errLate
+			}
+		}
+		if shut && o.Wait != 0 {
+			if err := q.request(o, wire.ReqSync); err != nil {
+				return false, err
 			}
 		}
 		s, err := c.await(ctx, until)
@@ -97,7 +103,7 @@ func (q *Queue) found(m *Message, o *GetOptions, a arrival) (bool, error) {
 	if o.Wait == 0 {
 		return false, errLate
 	}
-	return false, q.request(o, false)
+	return false, q.request(o, wire.ReqSync)
 }
 
 // ended reports whether it is the end of a get that waits, and no message: with our reason, or that of the vendor's clients.
@@ -108,7 +114,7 @@ func (a *arrival) ended(m *Message) bool {
 // check asks the server whether there is a message now, and thereby ends the request.
 func (q *Queue) check(ctx context.Context, m *Message, o *GetOptions) error {
 	a, c := q.ahead, q.c
-	if err := q.request(o, true); err != nil {
+	if err := q.request(o, wire.ReqSync|wire.ReqCheck|wire.ReqNoWait); err != nil {
 		return err
 	}
 	var rc int32
@@ -122,7 +128,7 @@ func (q *Queue) check(ctx context.Context, m *Message, o *GetOptions) error {
 		}
 	}
 	a.open = rc == 0
-	for w, ok := c.pushed.pop(a.ahead); ok; w, ok = c.pushed.pop(a.ahead) {
+	for w, ok, _ := c.pushed.pop(a.ahead); ok; w, ok, _ = c.pushed.pop(a.ahead) {
 		if w.ended(w.m) {
 			continue
 		}
@@ -136,20 +142,23 @@ func (q *Queue) check(ctx context.Context, m *Message, o *GetOptions) error {
 	return fail("MQGET", q.name, Reason(rc), nil)
 }
 
-// request opens the window for as many bytes as were taken since the last one.
-func (q *Queue) request(o *GetOptions, now bool) error {
+// request opens the window for as many bytes as were taken since the last one. The flags tell the server whether somebody waits
+// (ReqSync): it sends a persistent message only then.
+func (q *Queue) request(o *GetOptions, flags int32) error {
 	a := q.ahead
 	gmo, md := o.gmo()
 	r := &wire.Request{Hobj: q.h.hobj, Received: int32(a.taken), Requested: windowBytes, MaxMsg: -1, Options: gmo.Options &^ mqi.MQGMO_WAIT,
-		QueueStatus: 1, Flags: wire.ReqSync, GlobalIndex: a.last}
+		QueueStatus: 1, Flags: flags, GlobalIndex: a.last}
 	if !a.told {
 		r.Flags |= wire.ReqSelection
 		r.Sel = &wire.Selection{Index: 1, MDVersion: 2, CCSID: md.CodedCharSetID, Encoding: md.Encoding}
 	}
 	h := q.c.header(wire.RequestMsgs, 1)
-	if now {
-		r.Flags |= wire.ReqCheck | wire.ReqNoWait
+	if flags&wire.ReqCheck != 0 {
 		h.Req, h.Flags = 3, wire.FlagConfirm
+	}
+	if flags&wire.ReqSync != 0 {
+		q.c.pushed.unshut(a.ahead)
 	}
 	a.told, a.open, a.taken = true, true, 0
 	if err := q.c.sendH(h, wire.API{}, r); err != nil {
@@ -167,8 +176,10 @@ func (q *Queue) arrived(m *Message, o *GetOptions, w arrival) error {
 		return fail("MQGET", q.name, Reason(w.reason), nil)
 	}
 	a.taken += sizeDescriptor + len(m.Body)
-	if a.taken >= windowBytes/2 {
-		if err := q.request(o, false); err != nil {
+	if w.status&wire.WindowClosed != 0 {
+		a.open = false // the next get asks
+	} else if a.taken >= windowBytes/2 {
+		if err := q.request(o, 0); err != nil {
 			return err
 		}
 	}

@@ -121,7 +121,7 @@ func (m *Message) gotFrom(l *link, s *segment) (wire.API, bool, error) {
 // arrival is what came with a message that was sent ahead.
 type arrival struct {
 	hobj, global, reason int32
-	segment              uint16
+	segment, status      uint16
 	data                 []byte // in the segment
 }
 
@@ -135,7 +135,7 @@ func (m *Message) aheadFrom(l *link, s *segment) (arrival, error) {
 		if err == nil && v.Segment == 0 {
 			m.fill(&l.fields, v.MD, v.Resolved, v.Token)
 		}
-		return arrival{v.Hobj, v.GlobalIndex, v.Reason, v.Segment, v.Data}, err
+		return arrival{v.Hobj, v.GlobalIndex, v.Reason, v.Segment, v.Status, v.Data}, err
 	}
 	_, b, err := s.decode(l)
 	v, ok := b.(*wire.Async)
@@ -145,5 +145,5 @@ func (m *Message) aheadFrom(l *link, s *segment) (arrival, error) {
 	if v.Segment == 0 {
 		m.got(&v.MD, v.Resolved, v.Token)
 	}
-	return arrival{v.Hobj, v.GlobalIndex, v.Reason, v.Segment, v.Data}, nil
+	return arrival{v.Hobj, v.GlobalIndex, v.Reason, v.Segment, v.Status, v.Data}, nil
 }

@@ -19,6 +19,7 @@ type ahead struct {
 	q     []waiting // messages read while nobody asked for them, from head on
 	head  int
 	notes []int32 // values of Q_STATE replies
+	shut  bool    // the server sends no more: the next message is for who asks for it
 }
 
 type waiting struct {
@@ -38,7 +39,7 @@ func (p *pushed) init() { p.ahead, p.partial = map[int32]*ahead{}, map[int32]*wa
 func (p *pushed) register(hobj int32, a *ahead) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	a.notes = a.notes[:0]
+	a.notes, a.shut = a.notes[:0], false
 	p.ahead[hobj] = a
 }
 
@@ -93,28 +94,39 @@ func (p *pushed) add(l *link, s *segment) error {
 	return nil
 }
 
-// pop takes the oldest message of a handle that waits, if there is one.
-func (p *pushed) pop(a *ahead) (waiting, bool) {
+// pop takes the oldest message of a handle that waits, if there is one. shut says that none comes until it is asked for.
+func (p *pushed) pop(a *ahead) (w waiting, ok, shut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if a.head == len(a.q) {
-		return waiting{}, false
+		return waiting{}, false, a.shut
 	}
-	w := a.q[a.head]
+	w = a.q[a.head]
 	a.q[a.head] = waiting{}
 	if a.head++; a.head == len(a.q) {
 		a.q, a.head = a.q[:0], 0
 	}
-	return w, true
+	return w, true, false
 }
 
-// note takes the answer to a request that wanted to know whether there is a message.
+// note takes the answer to a request that wanted to know whether there is a message, and the end of a window.
 func (p *pushed) note(n *wire.Notify) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if a := p.ahead[n.Hobj]; a != nil && n.Code == wire.NoteQStateReply && len(a.notes) == 0 {
+	switch a := p.ahead[n.Hobj]; {
+	case a == nil:
+	case n.Code == wire.NoteTxnPaused:
+		a.shut = true
+	case n.Code == wire.NoteQStateReply && len(a.notes) == 0:
 		a.notes = append(a.notes, n.Value)
 	}
+}
+
+// unshut forgets that the window is shut.
+func (p *pushed) unshut(a *ahead) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	a.shut = false
 }
 
 // noted takes it out again.

@@ -296,6 +296,9 @@ type fakeWait struct{ cancelled atomic.Int32 }
 func (*fakeWait) Get(int32, *mqi.MD, *mqi.GMO, int) ([]byte, int, fap.WaitState, error) {
 	return nil, 0, fap.Waits, nil
 }
+func (*fakeWait) GetAhead(int32, *mqi.MD, *mqi.GMO, int, bool) ([]byte, int, fap.WaitState, error) {
+	return nil, 0, fap.Waits, nil
+}
 func (*fakeWait) Resume() ([]byte, int, fap.WaitState, error)     { return nil, 0, fap.Waits, nil }
 func (*fakeWait) Finish(bool) ([]byte, int, fap.WaitState, error) { return nil, 0, fap.Waits, nil }
 func (w *fakeWait) Cancel()                                       { w.cancelled.Add(1) }

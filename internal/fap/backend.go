@@ -3,6 +3,7 @@ package fap
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -93,6 +94,9 @@ type Conn interface {
 	// Get waits as the options say, or until ctx ends: then it fails, and no message has left its queue. It returns at most
 	// max bytes of the body, and the length of the whole; of a message that stays because it is longer (2080) all of it.
 	Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) (body []byte, total int, err error)
+	// GetAhead is Get of what nobody has asked for yet. A message that must not be lost with the client ends it with ErrHeld, and
+	// stays: a persistent one, or one that is got in a unit of work.
+	GetAhead(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) (body []byte, total int, err error)
 	// Inq returns the integer attributes and, blank padded one behind the other, the character attributes; of each at most
 	// what the caller has room for.
 	Inq(ctx context.Context, hobj int32, selectors []int32, maxInts, maxChars int) (ints []int32, chars []byte, err error)
@@ -103,6 +107,9 @@ type Conn interface {
 	Disconnect(ctx context.Context) error
 	Break()
 }
+
+// ErrHeld ends a get that nobody waits for when the next message must not be lost with the client.
+var ErrHeld = errors.New("the next message is left for a get that somebody waits for")
 
 // Quiescer is a Conn that can be told that its channel is being stopped: calls that ask for it then fail with 2202.
 type Quiescer interface{ QuiesceChannel() }
@@ -198,6 +205,9 @@ const (
 // Wait is one get at a time. Its methods are called by one goroutine at a time, the connection's.
 type Wait interface {
 	Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) (body []byte, total int, s WaitState, err error)
+	// GetAhead is Get for a client that takes more messages than one. asked says that somebody waits for the first; otherwise, and
+	// for what it takes behind that while it waits on, it is as Conn.GetAhead.
+	GetAhead(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int, asked bool) (body []byte, total int, s WaitState, err error)
 	Resume() (body []byte, total int, s WaitState, err error)
 	// Finish answers Settles only to a caller who is ready for it: with leave.
 	Finish(leave bool) (body []byte, total int, s WaitState, err error)

@@ -105,6 +105,7 @@ type peer struct {
 	zos   bool // eye-catchers in EBCDIC
 	asm   wire.Assembler
 	user  string // "": app
+	last  int32  // number of the last ASYNC_MESSAGE
 }
 
 func (s *server) dial(t testing.TB) *peer {
@@ -168,6 +169,9 @@ func (p *peer) recv() (wire.Header, wire.API, wire.Body) {
 		a, b, err := wire.Decode(h.Type, whole, c)
 		if err != nil {
 			p.t.Fatalf("%v: %v", h.Type, err)
+		}
+		if m, ok := b.(*wire.Async); ok {
+			p.last = m.GlobalIndex
 		}
 		return h, a, b
 	}

@@ -78,6 +78,9 @@ func (c *conv) streamed(st *stream, body []byte, total int, s WaitState, err err
 	case Waits:
 		return c.served(st, nil)
 	}
+	if err == ErrHeld {
+		return c.hold(st)
+	}
 	if err := c.served(st, err); err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ func (c *conv) startStreams(n int) error {
 			}
 			n--
 			st.md, st.gmo = st.wanted(true)
-			body, total, s, err := st.wait.Get(st.req.Hobj, &st.md, &st.gmo, c.room(st, &st.gmo))
+			body, total, s, err := c.getOf(st)
 			if err := c.streamed(st, body, total, s, err); err != nil || c.streams.slow {
 				return err
 			}
@@ -138,10 +141,22 @@ func (c *conv) startStreams(n int) error {
 	return nil
 }
 
+// getOf starts the get of a stream.
+func (c *conv) getOf(st *stream) ([]byte, int, WaitState, error) {
+	room := c.room(st, &st.gmo)
+	if st.readsAhead() {
+		return st.wait.GetAhead(st.req.Hobj, &st.md, &st.gmo, room, st.asked)
+	}
+	return st.wait.Get(st.req.Hobj, &st.md, &st.gmo, room)
+}
+
 // stream lets the goroutine serve the streams. more reports that it is to come back.
 func (c *conv) stream() (more bool, err error) {
 	if c.conn == nil {
 		return false, nil
+	}
+	if err := c.remind(); err != nil {
+		return false, err
 	}
 	if c.waiter != nil && !c.streams.slow {
 		if err := c.startStreams(ownMessages); err != nil {

@@ -13,6 +13,9 @@ const (
 	pollSlice = 100 * time.Millisecond
 	// inhibitedPause is how often a request for a queue with GET(DISABLED) tries again.
 	inhibitedPause = time.Second
+	// hintPause is how soon a client that its window is closed for is told again; each time it is twice as long.
+	hintPause = 50 * time.Millisecond
+	mostHints = 8 // and then no longer
 	// connStarted is the value of CONN_STATE with which a client starts its listeners; others stop them.
 	connStarted = 2
 	// queueConsumer is in the value of Q_STATE of a handle that has a listener.
@@ -33,6 +36,12 @@ type stream struct {
 	index int32       // messages sent
 	ahead int         // bytes sent that the client has not reported yet
 	seq   int64       // of the last request
+	asked bool        // somebody waits for the message
+	last  int32       // number of the last message in the conversation
+	doubt bool        // a request that was sent before the last message was has not been taken for one of somebody who waits
+	shut  bool        // the client has been told that its window is closed, and no message since
+	hint  int         // how often it has been told while it asks for nothing
+	vain  bool        // somebody has looked in vain: the request that follows may be to have the window open only
 	told  mqi.RC      // why its listener is not served, as it has been told
 	again bool        // it has been told that it is served again, whereupon the client repeats its request
 
@@ -96,6 +105,8 @@ func (c *conv) request(m call, r *wire.Request) error {
 			watched.Consumer(r.Hobj, true)
 		}
 	}
+	confirm := m.h.Flags&wire.FlagConfirm != 0
+	waits := confirm || r.Flags&(wire.ReqSync|wire.ReqCallback) != 0 || r.Wait != 0
 	if r.Sel == nil {
 		r.Flags |= st.req.Flags & wire.ReqCallback // a listener that has been told of an event leaves it out at times
 		if st.again && r.Received == 0 {           // those after a message report its bytes
@@ -113,15 +124,21 @@ func (c *conv) request(m call, r *wire.Request) error {
 	if r.Requested <= 1 {
 		st.ahead = 0
 	}
-	if m.h.Flags&wire.FlagConfirm == 0 {
+	crossed := st.ask(waits, confirm)
+	if !confirm {
 		return nil
+	}
+	if crossed { // there is a message: on its way
+		st.open = st.readsAhead()
+		return c.note(m.h, &wire.Notify{Hobj: r.Hobj, Code: wire.NoteQStateReply})
 	}
 	rc, err := c.deliver(c.ctx, st, false)
 	if err != nil {
 		return err
 	}
-	if rc != 0 {
-		st.open = false // the client gives up this request
+	if rc != 0 { // the client gives up this request, and goes on to count on its window
+		st.open = rc == mqi.MQRC_NO_MSG_AVAILABLE && st.readsAhead() && r.Flags&wire.ReqCheck == 0
+		st.asked, st.vain = false, st.open && st.shut // then the client asks once more, though nobody waits
 	}
 	if rc != 0 && rc != mqi.MQRC_NO_MSG_AVAILABLE && r.Flags&wire.ReqCallback == 0 {
 		if err := c.sendReason(st, rc); err != nil {
@@ -129,6 +146,41 @@ func (c *conv) request(m call, r *wire.Request) error {
 		}
 	}
 	return c.note(m.h, &wire.Notify{Hobj: r.Hobj, Code: wire.NoteQStateReply, Value: int32(rc)})
+}
+
+// ask notes whether somebody waits for what a request asks for. What he waits for may have been sent while his request was on its
+// way: crossed. Then he gets that, and a message more would be one that nobody waits for. A client that does not count what it has
+// got is believed the second time.
+func (st *stream) ask(waits, confirm bool) (crossed bool) {
+	crossed = st.index > 0 && st.req.GlobalIndex-st.last < 0 && !st.doubt
+	st.asked, st.hint = waits && !crossed && (confirm || !st.vain), 0
+	st.doubt = st.doubt || waits && crossed
+	st.vain = st.vain && !waits
+	return crossed
+}
+
+// hold tells a client that reads ahead that its window is closed, since the next message must not be lost with it: whoever waits
+// then, or comes to wait later, asks for it.
+func (c *conv) hold(st *stream) error {
+	st.open, st.asked, st.shut = false, false, true
+	c.pause(st, hintPause<<st.hint)
+	st.hint = min(st.hint+1, mostHints)
+	h := st.h
+	h.Req = requestID
+	return c.note(h, &wire.Notify{Hobj: st.req.Hobj, Code: wire.NoteTxnPaused})
+}
+
+// remind tells those clients again that have not asked since. One that was about to wait when it was told for the first time takes
+// no notice.
+func (c *conv) remind() error {
+	for _, st := range c.streams.open {
+		if st.hint > 0 && (c.streams.started || st.req.Flags&wire.ReqCallback == 0) && !c.pausing(st) {
+			if err := c.hold(st); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // note sends a NOTIFICATION in answer to h.
@@ -218,7 +270,7 @@ func (c *conv) endWaits(all []*stream, rc mqi.RC, upTo int64) error {
 		if st.req.Flags&wire.ReqCallback != 0 || st.seq > upTo {
 			continue
 		}
-		st.open = st.readsAhead()
+		st.open, st.asked = st.readsAhead(), false
 		if err := c.sendReason(st, rc); err != nil {
 			return err
 		}
@@ -285,7 +337,17 @@ func (c *conv) idle(d time.Duration) {
 func (c *conv) deliver(ctx context.Context, st *stream, wait bool) (rc mqi.RC, err error) {
 	md, gmo := st.wanted(wait)
 	room := c.room(st, &gmo)
-	body, total, gerr := c.conn.Get(ctx, st.req.Hobj, &md, &gmo, room)
+	var body []byte
+	var total int
+	var gerr error
+	if st.readsAhead() && !st.asked {
+		body, total, gerr = c.conn.GetAhead(ctx, st.req.Hobj, &md, &gmo, room)
+	} else {
+		body, total, gerr = c.conn.Get(ctx, st.req.Hobj, &md, &gmo, room)
+	}
+	if gerr == ErrHeld {
+		return 0, c.hold(st)
+	}
 	if err := c.served(st, gerr); err != nil {
 		return 0, err
 	}
@@ -325,9 +387,14 @@ func (c *conv) send(st *stream, md *mqi.MD, gmo *mqi.GMO, body []byte, total int
 	st.next = true
 	st.ahead += sizeMD2 + len(body)
 	st.open = st.readsAhead() && st.ahead < int(st.req.Requested)
+	st.asked, st.vain, st.doubt, st.shut = false, false, false, false
+	st.last = c.streams.global + 1
 	a := &c.async
 	*a = wire.Async{Reason: int32(rc), Total: int32(total), Actual: int32(len(body)), Token: gmo.MsgToken,
 		Resolved: gmo.ResolvedQName, MD: *md, Data: body}
+	if st.readsAhead() && st.keeps(md) {
+		a.Status, st.open, st.shut = wire.WindowClosed, false, true // the next one may be persistent too, and has to be asked for
+	}
 	err = c.sendAsync(st, a)
 	a.Data = nil
 	return 0, err
@@ -335,6 +402,14 @@ func (c *conv) send(st *stream, md *mqi.MD, gmo *mqi.GMO, body []byte, total int
 
 // readsAhead reports whether messages are sent before anybody waits for them.
 func (st *stream) readsAhead() bool { return st.req.Requested > 1 }
+
+// keeps reports whether a message must not be lost with the client: one that it gets, and not just browses, and that is persistent, or
+// part of the unit of work.
+func (st *stream) keeps(md *mqi.MD) bool {
+	o := st.req.Options
+	return o&(mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_BROWSE_NEXT|mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR) == 0 &&
+		(md.Persistence == mqi.MQPER_PERSISTENT || o&mqi.MQGMO_SYNCPOINT != 0)
+}
 
 // room is how much of a message a request wants. Who reads ahead is sent all of each, whatever its buffer was: it cuts a message
 // itself, or keeps it for a get with a larger buffer. One that stayed on the queue would be sent again and again until the

@@ -14,7 +14,8 @@ import (
 // request sends REQUEST_MSGS.
 func (p *peer) request(conv uint32, hobj, flags, options, requested, received int32, confirm bool) {
 	p.t.Helper()
-	r := &wire.Request{Hobj: hobj, Requested: requested, Received: received, MaxMsg: -1, Options: options, Flags: flags}
+	r := &wire.Request{Hobj: hobj, Requested: requested, Received: received, MaxMsg: -1, Options: options, Flags: flags,
+		GlobalIndex: p.last}
 	if flags&wire.ReqSelection != 0 {
 		r.Sel = &wire.Selection{Index: 1, MDVersion: 2, CCSID: 819, Encoding: 273}
 	}
@@ -252,7 +253,7 @@ func TestStreamedReasons(t *testing.T) {
 	// A message longer than the buffer comes whole, and stays until it is asked for by its token.
 	p.put(3, q, "0123456789", 0)
 	h := p.header(wire.RequestMsgs, 3, 3, wire.FlagConfirm)
-	r := &wire.Request{Hobj: q, Requested: 1, MaxMsg: 4, Flags: check | wire.ReqSelection,
+	r := &wire.Request{Hobj: q, Requested: 1, MaxMsg: 4, Flags: check | wire.ReqSelection, GlobalIndex: p.last,
 		Sel: &wire.Selection{Index: 1, MDVersion: 2, CCSID: 819, Encoding: 273}}
 	p.sendH(h, wire.API{}, r)
 	a := reason(mqi.MQRC_TRUNCATED_MSG_FAILED)
@@ -260,7 +261,7 @@ func TestStreamedReasons(t *testing.T) {
 		t.Errorf("truncated: %+v, depth %d", a, m.Depth("Q1"))
 	}
 	p.want(wire.Notification)
-	r.MaxMsg, r.Sel.Match, r.Sel.MsgToken = 20, mqi.MQMO_MATCH_MSG_TOKEN, a.Token
+	r.MaxMsg, r.GlobalIndex, r.Sel.Match, r.Sel.MsgToken = 20, p.last, mqi.MQMO_MATCH_MSG_TOKEN, a.Token
 	p.sendH(h, wire.API{}, r)
 	if a := reason(0); string(a.Data) != "0123456789" || m.Depth("Q1") != 0 {
 		t.Errorf("by token: %+v, depth %d", a, m.Depth("Q1"))

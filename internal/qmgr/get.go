@@ -34,6 +34,7 @@ type getting struct {
 	markUntil               int64      // end of the cooperative mark that a browse makes
 	parked                  *Waiting   // how it waits; nil: in its goroutine
 	matching                match      // what match points to
+	spare, later            sparing    // what it leaves to others, and what when it waits on behind a message that it was handed
 	missed                  place      // a message whose hash fitted but whose identifiers did not: go on behind it
 }
 
@@ -67,6 +68,11 @@ func (f *found) size() int {
 // Get gets or browses a message (MQGET) into at most max bytes. It returns the data, cut to max when the message was
 // longer (2079, 2080), and the message's full length. A completion with a warning is an *mqi.Error with CCWarning.
 func (c *Conn) Get(ctx context.Context, hobj Handle, md *mqi.MD, gmo *mqi.GMO, max int) (data []byte, n int, err error) {
+	return c.get(ctx, hobj, md, gmo, max, nil)
+}
+
+func (c *Conn) get(ctx context.Context, hobj Handle, md *mqi.MD, gmo *mqi.GMO, max int, ahead func(*getting)) (data []byte, n int,
+	err error) {
 	if err := c.begin("MQGET", ""); err != nil {
 		return nil, 0, err
 	}
@@ -79,6 +85,9 @@ func (c *Conn) Get(ctx context.Context, hobj Handle, md *mqi.MD, gmo *mqi.GMO, m
 	g := &getting{}
 	if over, err := g.start(c, h, md, gmo, max); over {
 		return nil, 0, err
+	}
+	if ahead != nil {
+		ahead(g)
 	}
 	return g.run(ctx)
 }
@@ -207,7 +216,7 @@ func (g *getting) run(ctx context.Context) ([]byte, int, error) {
 func (g *getting) answered(r waitResult) (*found, error) {
 	switch {
 	case r.rc != 0:
-		return nil, mqi.E("MQGET", g.h.name, r.rc)
+		return nil, g.ended(r.rc)
 	case r.look && r.slot == 0:
 		return nil, nil
 	case r.look:
@@ -237,7 +246,7 @@ func (g *getting) look() (*found, *waiter, error) {
 		}
 	}
 	if rc != 0 {
-		return nil, nil, mqi.E("MQGET", g.h.name, rc)
+		return nil, nil, g.ended(rc)
 	}
 	return f, w, nil
 }
@@ -277,6 +286,8 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		slot = q.find(s)
 	}
 	switch {
+	case slot != 0 && g.match.sure() && g.spare.holds(q.slab.at(slot).flags):
+		return nil, nil, rcHeld
 	case slot != 0:
 		return g.choose(s, slot), nil, 0
 	case len(s.dead) > 0:
@@ -297,7 +308,8 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		return nil, nil, g.h.res.aliasGet()
 	}
 	g.missed = place{}
-	w := &waiter{h: g.h, match: g.match, quiet: o&mqi.MQGMO_FAIL_IF_QUIESCING != 0, kind: g.waitKind()}
+	w := &waiter{h: g.h, match: g.match, quiet: o&mqi.MQGMO_FAIL_IF_QUIESCING != 0, kind: g.waitKind(),
+		spare: g.spare, later: g.later}
 	if g.parked != nil {
 		g.parked.register(w)
 	} else {

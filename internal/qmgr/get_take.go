@@ -52,6 +52,10 @@ func (g *getting) fetched(f *found) (data []byte, n int, again bool, err error) 
 		g.giveUp(f)
 		return nil, 0, true, nil
 	}
+	if g.spare.holds(f.e.flags) { // of those that had to be looked into
+		g.giveUp(f)
+		return nil, 0, false, ErrHeld
+	}
 	out := g.shape(msg.head, msg.body)
 	fits := !g.tooSmall(len(out.data))
 	switch {

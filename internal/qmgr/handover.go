@@ -146,7 +146,7 @@ func (q *Queue) takerOf(n int, pers bool) *Waiting {
 	for x := q.wait.any.head; x != nil && tries > 0; x = x.next {
 		tries--
 		w := x.place
-		if w == nil || w.g.inWork(pers) || w.g.tooSmall(n) {
+		if w == nil || w.g.inWork(pers) || w.g.tooSmall(n) || x.spare == spareAll || pers && x.spare != spareNone {
 			return nil // it is this one's turn, and it gets its message from the queue
 		}
 		if !w.waker.Own() {
@@ -157,6 +157,7 @@ func (q *Queue) takerOf(n int, pers bool) *Waiting {
 			continue
 		}
 		q.wait.any.toEnd(x)
+		x.spare = x.later
 		return w
 	}
 	return nil

@@ -244,6 +244,9 @@ func (c *Conn) putDone(op string, h *handle, md *mqi.MD, size int, err error) {
 
 // getDone counts MQGET and raises what it causes when it fails.
 func (c *Conn) getDone(h *handle, md *mqi.MD, gmo *mqi.GMO, size int, err error) {
+	if err == ErrHeld { // it goes on when somebody asks
+		return
+	}
 	cc, rc := mqi.Reason(err)
 	if rc == mqi.MQRC_GET_INHIBITED {
 		c.inhibited(h.name, rc)

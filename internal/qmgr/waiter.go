@@ -16,6 +16,8 @@ type waiter struct {
 	place *Waiting // it has no goroutine: this is told
 	list  *waitList
 	key   uint32
+	spare sparing // what it is not given, and
+	later sparing // what not when it has been handed a message
 
 	prev, next *waiter
 }
@@ -174,7 +176,11 @@ func (q *Queue) serve(slot uint32) {
 	if e.flags&fLocked != 0 {
 		return
 	}
-	if w := q.wait.pick(e); w != nil {
+	for w := q.wait.pick(e); w != nil; w = q.wait.pick(e) {
+		if w.spare.holds(e.flags) {
+			q.wait.end(w, waitResult{rc: rcHeld})
+			continue
+		}
 		e.flags |= fClaimed
 		q.wait.end(w, waitResult{slot: slot, seq: e.seq})
 		return
@@ -195,13 +201,18 @@ func (q *Queue) serveExpired() {
 // serveLookers gives a message to the first waiter whose conditions it meets by itself. If there is none, those whose conditions
 // depend on other messages or on the data look for themselves.
 func (q *Queue) serveLookers(slot uint32) {
-	for w := q.wait.look.head; w != nil; w = w.next {
-		if w.match.direct() && q.meets(w.match, slot) {
-			e := q.slab.at(slot)
+	for w := q.wait.look.head; w != nil; {
+		next := w.next
+		switch e := q.slab.at(slot); {
+		case !w.match.direct() || !q.meets(w.match, slot):
+		case w.spare.holds(e.flags):
+			q.wait.end(w, waitResult{rc: rcHeld})
+		default:
 			e.flags |= fClaimed
 			q.wait.end(w, waitResult{slot: slot, seq: e.seq})
 			return
 		}
+		w = next
 	}
 	for w := q.wait.look.head; w != nil; {
 		next := w.next

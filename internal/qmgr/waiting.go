@@ -124,6 +124,10 @@ func (c *Conn) endReason() mqi.RC {
 
 // Get starts a get (Conn.Get) and takes it as far as it goes without waiting.
 func (w *Waiting) Get(hobj Handle, md *mqi.MD, gmo *mqi.GMO, max int) (data []byte, n int, s GetState, err error) {
+	return w.get(hobj, md, gmo, max, nil)
+}
+
+func (w *Waiting) get(hobj Handle, md *mqi.MD, gmo *mqi.GMO, max int, ahead func(*getting)) (data []byte, n int, s GetState, err error) {
 	c := w.c
 	if err := c.begin("MQGET", ""); err != nil {
 		return nil, 0, GetOver, err
@@ -139,6 +143,9 @@ func (w *Waiting) Get(hobj Handle, md *mqi.MD, gmo *mqi.GMO, max int) (data []by
 	over, err := w.g.start(c, h, md, gmo, max)
 	if over {
 		return w.over(h, md, gmo, nil, 0, err)
+	}
+	if ahead != nil {
+		ahead(&w.g)
 	}
 	return w.run()
 }

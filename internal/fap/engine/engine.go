@@ -142,6 +142,22 @@ func (c conn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max
 	return c.Conn.Get(ctx, qmgr.Handle(hobj), md, gmo, max)
 }
 
+// GetAhead is as Get.
+func (c conn) GetAhead(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, error) {
+	handle, options := gmo.MsgHandle, gmo.Options
+	defer func() { gmo.MsgHandle, gmo.Options = handle, options }()
+	propsInData(gmo)
+	body, total, err := c.Conn.GetAhead(ctx, qmgr.Handle(hobj), md, gmo, max)
+	return body, total, held(err)
+}
+
+func held(err error) error {
+	if err == qmgr.ErrHeld {
+		return fap.ErrHeld
+	}
+	return err
+}
+
 // propsInData asks for properties in the data where the client wants them in a handle of its own.
 func propsInData(gmo *mqi.GMO) {
 	gmo.MsgHandle = mqi.MQHM_NONE

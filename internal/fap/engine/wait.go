@@ -42,6 +42,12 @@ func (w *wait) Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, 
 	return w.state(w.w.Get(qmgr.Handle(hobj), md, gmo, max))
 }
 
+func (w *wait) GetAhead(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int, asked bool) ([]byte, int, fap.WaitState, error) {
+	w.gmo, w.handle, w.options = gmo, gmo.MsgHandle, gmo.Options
+	propsInData(gmo)
+	return w.state(w.w.GetAhead(qmgr.Handle(hobj), md, gmo, max, asked))
+}
+
 func (w *wait) Resume() ([]byte, int, fap.WaitState, error) { return w.state(w.w.Resume()) }
 
 func (w *wait) Finish(leave bool) ([]byte, int, fap.WaitState, error) {
@@ -58,7 +64,7 @@ func (w *wait) state(body []byte, n int, s qmgr.GetState, err error) ([]byte, in
 	if s == qmgr.GetOver || s == qmgr.GetUnfit {
 		w.gmo.MsgHandle, w.gmo.Options = w.handle, w.options
 	}
-	return body, n, states[s], err
+	return body, n, states[s], held(err)
 }
 
 var states = [...]fap.WaitState{qmgr.GetOver: fap.Over, qmgr.GetWaits: fap.Waits, qmgr.GetBlocks: fap.Blocks,

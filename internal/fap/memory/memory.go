@@ -222,6 +222,15 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 }
 
 func (c *Conn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, limit int) ([]byte, int, error) {
+	return c.get(ctx, hobj, md, gmo, limit, false)
+}
+
+// GetAhead implements fap.Conn.
+func (c *Conn) GetAhead(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, limit int) ([]byte, int, error) {
+	return c.get(ctx, hobj, md, gmo, limit, gmo.Options&browse == 0)
+}
+
+func (c *Conn) get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, limit int, spare bool) ([]byte, int, error) {
 	h := c.handles[hobj]
 	if h == nil || h.q == nil {
 		return nil, 0, mqi.E("MQGET", "", mqi.MQRC_HOBJ_ERROR)
@@ -238,7 +247,12 @@ func (c *Conn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, li
 			c.m.mu.Unlock()
 			return nil, 0, mqi.E("MQGET", h.q.name, mqi.MQRC_GET_INHIBITED)
 		}
-		if g := h.find(md, gmo); g != nil {
+		g := h.find(md, gmo)
+		if g != nil && spare && (g.md.Persistence == mqi.MQPER_PERSISTENT || gmo.Options&mqi.MQGMO_SYNCPOINT != 0) {
+			c.m.mu.Unlock()
+			return nil, 0, fap.ErrHeld
+		}
+		if g != nil {
 			body, total, err := c.give(h, g, md, gmo, limit)
 			c.m.mu.Unlock()
 			return body, total, err

@@ -15,6 +15,9 @@ const (
 	ReqSelection = 0x10 // the selection block follows; later requests without it reuse the last one
 )
 
+// WindowClosed in the status of an ASYNC_MESSAGE: no more messages come without a request.
+const WindowClosed = 1
+
 // Request is the body of REQUEST_MSGS.
 type Request struct {
 	Hobj        int32

@@ -131,7 +131,7 @@ func viewer(b []byte) Decoder {
 // AsyncView is an ASYNC_MESSAGE, of which a later part has no MD.
 type AsyncView struct {
 	Hobj, GlobalIndex, Reason int32
-	Segment                   uint16
+	Segment, Status           uint16
 	Token                     mqi.Token
 	Resolved                  []byte
 	MD                        MDView
@@ -153,7 +153,7 @@ func ViewAsync(b []byte) (a AsyncView, err error) {
 		a.Reason = d.i32()
 		d.skip(8)
 		copy(a.Token[:], d.take(16))
-		d.skip(2)
+		a.Status = d.u16()
 		name := int(d.u8())
 		a.Resolved = d.take(name)
 		d.skip(pad4(3+name) - (3 + name))

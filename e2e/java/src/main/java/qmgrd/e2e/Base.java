@@ -55,6 +55,7 @@ public final class Base {
         c.check("readahead", b::readAhead);
         c.check("readaheadlarge", b::readAheadLarge);
         c.check("readaheadcut", b::readAheadCut);
+        c.check("readaheadkept", b::readAheadKept);
         c.check("correl", b::byCorrelId);
         c.check("nosuchqueue", b::noSuchQueue);
         c.check("nosuchqmgr", b::noSuchQueueManager);
@@ -369,6 +370,75 @@ public final class Base {
             same(0, open(m).getCurrentDepth());
         }
         m.disconnect();
+    }
+
+    /** Persistent messages that the application has not got are on the queue: while it runs, and when its connection is cut. */
+    private void readAheadKept() throws Exception {
+        MQQueueManager m = target.connect();
+        MQQueue q = open(m);
+        for (int taken = 0; taken <= 5; taken++) {
+            drain(q);
+            MQQueueManager reader;
+            try (Relay relay = new Relay(target)) {
+                reader = relay.target().connect();
+                MQQueue r = reader.accessQueue(queue, CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_READ_AHEAD);
+                if (taken == 0) { // its window is open, and nobody waits
+                    reason(CMQC.MQRC_NO_MSG_AVAILABLE, () -> r.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0)));
+                }
+                for (int i = 0; i < 5; i++) {
+                    MQMessage out = text("m" + i);
+                    out.persistence = i == 0 ? CMQC.MQPER_NOT_PERSISTENT : CMQC.MQPER_PERSISTENT;
+                    q.put(out, pmo(CMQC.MQPMO_NO_SYNCPOINT));
+                }
+                for (int i = 0; i < taken; i++) {
+                    MQMessage in = new MQMessage();
+                    r.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | (i % 2 == 0 ? CMQC.MQGMO_WAIT : 0), 10_000));
+                    same("m" + i, text(in));
+                }
+            }
+            for (int i = Math.max(taken, 1); i < 5; i++) {
+                MQMessage in = new MQMessage();
+                q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 1000));
+                if (taken == 0 && i == 1 && "m0".equals(text(in))) { // nor was that one sent
+                    q.get(in = new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+                }
+                same("m" + i, text(in));
+            }
+            reason(CMQC.MQRC_NO_MSG_AVAILABLE, () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0)));
+            MQQueueManager gone = reader;
+            reason(CMQC.MQRC_CONNECTION_BROKEN, () -> gone.accessQueue(queue, CMQC.MQOO_INPUT_SHARED));
+        }
+        readAheadLate(m, q);
+        m.disconnect();
+    }
+
+    /** A get that waits while its window is open has the message that comes, whatever that is. */
+    private void readAheadLate(MQQueueManager m, MQQueue q) throws Exception {
+        MQQueueManager n = target.connect();
+        MQQueue r = n.accessQueue(queue, CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_READ_AHEAD);
+        for (int i = 0; i < 12; i++) {
+            if (i % 4 == 3) { // in vain
+                reason(CMQC.MQRC_NO_MSG_AVAILABLE,
+                        () -> r.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 20)));
+            }
+            MQMessage out = text("late" + i);
+            out.persistence = i % 3 == 0 ? CMQC.MQPER_NOT_PERSISTENT : CMQC.MQPER_PERSISTENT;
+            Thread t = new Thread(() -> {
+                try {
+                    Thread.sleep(50);
+                    q.put(out, pmo(CMQC.MQPMO_NO_SYNCPOINT));
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            t.start();
+            MQMessage in = new MQMessage();
+            r.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 20_000));
+            same("late" + i, text(in));
+            t.join();
+        }
+        same(0, q.getCurrentDepth());
+        n.disconnect();
     }
 
     private void byCorrelId() throws Exception {

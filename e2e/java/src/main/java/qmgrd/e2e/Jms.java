@@ -22,10 +22,12 @@ import javax.jms.TextMessage;
 
 /** JMS over queues: arguments and output as {@link Base}. */
 public final class Jms {
+    private final Target target;
     private final JmsConnectionFactory factory;
     private final String queue;
 
     private Jms(Target t) throws Exception {
+        target = t;
         factory = t.factory();
         queue = t.queue;
     }
@@ -43,6 +45,8 @@ public final class Jms {
         c.check("twolisteners", j::twoListeners);
         c.check("listenerrollback", j::listenerRollback);
         c.check("stopstart", j::stopStart);
+        c.check("readahead", j::readAhead);
+        c.check("readaheadlistener", j::readAheadListener);
         c.check("closewhilereceiving", j::closeWhileReceiving);
         c.exit();
     }
@@ -272,6 +276,95 @@ public final class Jms {
             // without shared conversations it ends with the get that it waits for, which the client lets wait for five seconds
             same(true, (System.nanoTime() - start) / 1_000_000 < 15_000);
             same(true, result[0] == null);
+        }
+    }
+
+    private Queue aheadOf(Session s) throws Exception {
+        return s.createQueue("queue:///" + queue + "?readAheadAllowed=1");
+    }
+
+    private MessageConsumer consumer(Connection c) throws Exception {
+        Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+        return s.createConsumer(aheadOf(s));
+    }
+
+    /** What is left on the queue, in order. */
+    private String left() throws Exception {
+        StringBuilder all = new StringBuilder();
+        try (Connection c = factory.createConnection()) {
+            c.start();
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageConsumer r = s.createConsumer(queue(s));
+            for (Message m = r.receive(1000); m != null; m = r.receiveNoWait()) {
+                all.append(body(m));
+            }
+        }
+        return all.toString();
+    }
+
+    /** Sends a message a letter, the small ones nonpersistent. */
+    private void mixture(String letters) throws Exception {
+        try (Connection c = factory.createConnection()) {
+            Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+            MessageProducer p = s.createProducer(queue(s));
+            for (String l : letters.split("")) {
+                p.send(s.createTextMessage(l), l.equals(l.toUpperCase()) ? DeliveryMode.PERSISTENT : DeliveryMode.NON_PERSISTENT,
+                        Message.DEFAULT_PRIORITY, 0);
+            }
+        }
+    }
+
+    /** Of persistent messages only what was received has left the queue, also when the connection is cut. */
+    private void readAhead() throws Exception {
+        for (int taken = 1; taken < 6; taken++) {
+            mixture("aBCdEF");
+            try (Relay relay = new Relay(target)) {
+                Connection c = relay.target().factory().createConnection();
+                c.start();
+                MessageConsumer r = consumer(c);
+                for (int i = 0; i < taken; i++) {
+                    text("aBCdEF".substring(i, i + 1), i % 2 == 0 ? r.receive(5000) : r.receiveNoWait());
+                }
+                relay.close();
+                quietly(c);
+            }
+            String rest = "aBCdEF".substring(taken);
+            same("after " + taken, rest.replace("d", ""), left().replace("d", ""));
+        }
+    }
+
+    private static void quietly(Connection c) {
+        try {
+            c.close();
+        } catch (javax.jms.JMSException e) {
+            return; // it is cut
+        }
+    }
+
+    /** The same of a listener. One that is in it when the connection is cut comes again. */
+    private void readAheadListener() throws Exception {
+        for (int taken = 1; taken < 6; taken++) {
+            mixture("aBCdEF");
+            BlockingQueue<String> got = new LinkedBlockingQueue<>();
+            java.util.concurrent.Semaphore on = new java.util.concurrent.Semaphore(taken - 1);
+            try (Relay relay = new Relay(target)) {
+                Connection c = relay.target().factory().createConnection();
+                Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
+                s.createConsumer(aheadOf(s)).setMessageListener(m -> {
+                    got.add(body(m));
+                    on.acquireUninterruptibly();
+                });
+                c.start();
+                for (int i = 0; i < taken; i++) {
+                    same("aBCdEF".substring(i, i + 1), got.poll(5, TimeUnit.SECONDS));
+                }
+                Thread.sleep(100);
+                relay.close();
+                on.release(100);
+                quietly(c);
+            }
+            String rest = "aBCdEF".substring(taken - 1);
+            same("after " + taken, rest.replace("a", "").replace("d", ""), left().replace("a", "").replace("d", ""));
         }
     }
 }

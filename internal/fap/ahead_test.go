@@ -1,0 +1,267 @@
+package fap_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/fap/memory"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// reading is a client that reads ahead, and counts what it has got as the vendor's does.
+type reading struct {
+	*peer
+	clk    *clock.Fake
+	m      *memory.Manager
+	q      int32
+	seen   int32
+	size   int32 // of what it has not reported
+	option int32
+}
+
+const aheadWindow = 100_000
+
+func startReading(t *testing.T, options int32) *reading {
+	m := memory.New("QM1", "Q1")
+	clk := clock.NewFake(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+	p := start(t, m, nil, clk).client(t)
+	return &reading{peer: p, clk: clk, m: m, q: p.open(1, "Q1"), option: options}
+}
+
+// ask sends a request, with the numbers of what has arrived.
+func (r *reading) ask(flags int32) {
+	r.t.Helper()
+	r.askLate(flags, r.seen)
+}
+
+func (r *reading) askLate(flags, seen int32) {
+	r.t.Helper()
+	b := &wire.Request{Hobj: r.q, Requested: aheadWindow, Received: r.size, MaxMsg: -1, Options: r.option | mqi.MQGMO_WAIT, Flags: flags,
+		QueueStatus: 1, GlobalIndex: seen}
+	if flags&wire.ReqSelection != 0 {
+		b.Sel = &wire.Selection{Index: 1, MDVersion: 2, CCSID: 819, Encoding: 273}
+	}
+	h := r.header(wire.RequestMsgs, 1, 1, 0)
+	if flags&wire.ReqNoWait != 0 {
+		h.Req, h.Flags = 3, wire.FlagConfirm
+	}
+	r.size = 0
+	r.sendH(h, wire.API{}, b)
+}
+
+// puts puts messages of one letter; those in capitals are persistent.
+func (r *reading) puts(texts string) {
+	r.t.Helper()
+	for _, c := range texts {
+		p := newPut(string(c), 0)
+		if p.MD.Persistence = mqi.MQPER_NOT_PERSISTENT; c < 'a' {
+			p.MD.Persistence = mqi.MQPER_PERSISTENT
+		}
+		r.send(wire.MQPUT, 1, r.q, p)
+	}
+}
+
+// got checks what is sent: letters are messages, "!" tells that the window is shut, "0" and "-" that a message is there or not, and
+// "." answers a put. After a persistent message the window is shut.
+func (r *reading) got(want string) {
+	r.t.Helper()
+	for i, c := range want {
+		h, a, b := r.recv()
+		got := "."
+		switch b := b.(type) {
+		case *wire.Async:
+			r.seen, r.size = b.GlobalIndex, r.size+364+int32(len(b.Data))
+			got = string(b.Data)
+			if shut := b.Status == wire.WindowClosed; shut != (b.MD.Persistence == mqi.MQPER_PERSISTENT) || b.Status > wire.WindowClosed {
+				r.t.Errorf("%q has status %d", got, b.Status)
+			}
+		case *wire.Notify:
+			switch {
+			case b.Code == wire.NoteTxnPaused && h.Req == 1 && b.Hobj == r.q && b.Value == 0:
+				got = "!"
+			case b.Code == wire.NoteQStateReply && b.Value == 0:
+				got = "0"
+			case b.Code == wire.NoteQStateReply && b.Value == mqi.MQRC_NO_MSG_AVAILABLE:
+				got = "-"
+			default:
+				r.t.Fatalf("notified of %+v", b)
+			}
+		default:
+			if h.Type != wire.MQPUT.Reply() || a.CompCode != 0 {
+				r.t.Fatalf("%v: %+v", h.Type, a)
+			}
+		}
+		if got != string(c) {
+			r.t.Fatalf("%q at place %d of %q", got, i, want)
+		}
+	}
+}
+
+func (r *reading) left(n int) {
+	r.t.Helper()
+	r.quiet()
+	if d := r.m.Depth("Q1"); d != n {
+		r.t.Fatalf("depth %d, want %d", d, n)
+	}
+}
+
+const (
+	firstWait = wire.ReqSelection | wire.ReqSync
+	checks    = wire.ReqSync | wire.ReqNoWait // what a get ends with
+)
+
+// Nonpersistent messages are sent ahead; a persistent one when somebody waits for it, and then nothing behind it.
+func TestReadAheadPersistent(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_NO_SYNCPOINT)
+	r.puts("abCDefG")
+	r.got(".......")
+	r.ask(firstWait)
+	r.got("ab!")
+	r.left(5)
+	r.ask(0) // of the window alone
+	r.got("!")
+	r.left(5)
+	r.ask(wire.ReqSync)
+	r.got("C")
+	r.left(4)
+	r.ask(checks)
+	r.got("D0")
+	r.left(3)
+	r.ask(wire.ReqSync)
+	r.got("ef!")
+	r.left(1)
+	r.ask(wire.ReqSync)
+	r.got("G")
+	r.ask(wire.ReqSync) // waits
+	r.puts("H")
+	r.got(".H")
+	r.ask(wire.ReqSync)
+	r.puts("i") // this is the one that is waited for
+	r.got(".i")
+	r.puts("J")
+	r.got(".!")
+	r.left(1)
+}
+
+// A get that has ended in vain waits no more; the window stays open for what may be lost.
+func TestReadAheadInVain(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_NO_SYNCPOINT)
+	r.ask(firstWait)
+	r.quiet()
+	r.ask(checks)
+	r.got("-")
+	r.puts("a")
+	r.got(".a")
+	r.puts("B")
+	r.got(".!")
+	r.left(1)
+	r.ask(wire.ReqSync)
+	r.got("B")
+	r.ask(wire.ReqSync)
+	r.ask(checks)
+	r.got("-")
+	r.ask(wire.ReqSync) // the vendor's client sends one more when its window was shut, and nobody waits
+	r.puts("C")
+	r.got(".!")
+	r.left(1)
+	r.ask(wire.ReqSync)
+	r.got("C")
+	// One that ends its requests has its messages stay.
+	r.ask(checks | wire.ReqCheck)
+	r.got("-")
+	r.puts("d")
+	r.got(".")
+	r.left(1)
+}
+
+// What was sent while a request was on its way is what that has asked for.
+func TestReadAheadCrossing(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_NO_SYNCPOINT)
+	r.ask(firstWait)
+	r.puts("A")
+	r.got(".A")
+	r.puts("BC")
+	r.got("..")
+	before := r.seen - 1
+	r.askLate(checks, before)
+	r.got("0!") // it has A; the note is for who looks next
+	r.left(2)
+	r.ask(wire.ReqSync)
+	r.got("B")
+	r.left(1)
+	r.askLate(wire.ReqSync, before)
+	r.got("!")
+	r.left(1)
+	r.askLate(wire.ReqSync, before) // it does not count
+	r.got("C")
+}
+
+// A client that takes no notice is told again, ever less often.
+func TestReadAheadTold(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_NO_SYNCPOINT)
+	r.puts("A")
+	r.got(".")
+	r.ask(wire.ReqSelection)
+	r.got("!")
+	for _, d := range []time.Duration{50, 100, 200} {
+		r.clk.Advance((d - 1) * time.Millisecond)
+		r.quiet()
+		r.clk.Advance(time.Millisecond)
+		r.got("!")
+	}
+	r.ask(wire.ReqSync)
+	r.got("A")
+	r.clk.Advance(time.Hour)
+	r.quiet()
+}
+
+// A listener is sent a persistent message when it has nothing more.
+func TestReadAheadListener(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_SYNCPOINT_IF_PERSISTENT)
+	r.puts("aBC")
+	r.got("...")
+	r.ask(wire.ReqSelection | wire.ReqCallback)
+	r.note(1, -1, wire.NoteConnState, 2, false)
+	r.got("a!")
+	r.ask(0)
+	r.got("!")
+	r.ask(wire.ReqCallback)
+	r.got("B")
+	r.left(1)
+	r.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+	r.quiet()
+	r.ask(wire.ReqCallback)
+	r.got("C")
+}
+
+// In a unit of work every message waits until it is asked for: the commit of the one before would take it along.
+func TestReadAheadSyncpoint(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_SYNCPOINT)
+	r.puts("ab")
+	r.got("..")
+	r.ask(firstWait)
+	if _, _, b := r.want(wire.AsyncMsg); b.(*wire.Async).Status != wire.WindowClosed {
+		t.Errorf("%+v", b)
+	}
+	r.seen = 1
+	r.left(1)
+	r.ask(0)
+	r.got("!")
+	r.left(1)
+}
+
+// Who browses reads ahead as before: messages stay.
+func TestReadAheadBrowse(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_BROWSE_NEXT)
+	r.puts("AB")
+	r.got("..")
+	r.ask(firstWait)
+	for range 2 {
+		if _, _, b := r.want(wire.AsyncMsg); b.(*wire.Async).Status != 0 {
+			t.Errorf("%+v", b)
+		}
+	}
+	r.left(2)
+}

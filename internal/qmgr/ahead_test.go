@@ -1,0 +1,139 @@
+package qmgr
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// aheadOf gets without a wait, for nobody.
+func (r *rig) aheadOf(c *Conn, h Handle, opts int32) (string, error) {
+	md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+	gmo.Options = opts
+	b, _, err := c.GetAhead(bg, h, &md, &gmo, 100)
+	return string(b), err
+}
+
+func pers(md *mqi.MD)    { md.Persistence = mqi.MQPER_PERSISTENT }
+func notPers(md *mqi.MD) { md.Persistence = mqi.MQPER_NOT_PERSISTENT }
+
+// A get for nobody leaves messages that must not be lost where they are, with all that is behind them; others have them.
+func TestGetAhead(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	c := r.connect()
+	h := r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED|mqi.MQOO_BROWSE)
+	for i, f := range []func(*mqi.MD){notPers, pers, notPers} {
+		if _, err := r.putBy("Q", []string{"one", "two", "three"}[i], f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := r.aheadOf(c, h, 0); b != "one" || err != nil {
+		t.Fatalf("%q, %v", b, err)
+	}
+	for _, o := range []int32{0, mqi.MQGMO_SYNCPOINT_IF_PERSISTENT, mqi.MQGMO_SYNCPOINT, mqi.MQGMO_WAIT} {
+		if b, err := r.aheadOf(c, h, o); err != ErrHeld {
+			t.Errorf("options %#x: %q, %v", o, b, err)
+		}
+	}
+	if b, err := r.aheadOf(c, h, mqi.MQGMO_BROWSE_FIRST); b != "two" || err != nil {
+		t.Errorf("browsed %q, %v", b, err)
+	}
+	if b, err := r.aheadOf(c, h, mqi.MQGMO_MSG_UNDER_CURSOR); err != ErrHeld {
+		t.Errorf("under the cursor %q, %v", b, err)
+	}
+	sel := r.connect()
+	s, err := openSelecting(sel, "Q", "A = 1", mqi.MQOO_INPUT_SHARED)
+	wantRC(t, err, 0)
+	if b, err := r.aheadOf(sel, s, 0); b != "" || err == nil || err == ErrHeld {
+		t.Errorf("held for one that does not meet the selector: %q, %v", b, err)
+	}
+	md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+	if b, _, err := c.Get(bg, h, &md, &gmo, 100); string(b) != "two" || err != nil {
+		t.Errorf("asked for: %q, %v", b, err)
+	}
+	if b, err := r.aheadOf(c, h, mqi.MQGMO_SYNCPOINT); err != ErrHeld {
+		t.Errorf("nonpersistent under syncpoint: %q, %v", b, err)
+	}
+	if b, err := r.aheadOf(c, h, mqi.MQGMO_SYNCPOINT_IF_PERSISTENT); b != "three" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// One that waits for nobody ends when such a message comes, and the next one who waits for it has it.
+func TestWaitAhead(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	for _, id := range []bool{false, true} {
+		idle := r.takes("Q", 100, 0)
+		idle.w.Cancel()
+		idle.md, idle.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
+		idle.gmo.Options, idle.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
+		if idle.gmo.MatchOptions = 0; id {
+			idle.gmo.MatchOptions, idle.md.CorrelID = mqi.MQMO_MATCH_CORREL_ID, mqi.ID{1}
+		}
+		if _, _, s, err := idle.w.GetAhead(idle.h, &idle.md, &idle.gmo, 100, false); s != GetWaits {
+			t.Fatal(s, err)
+		}
+		asks := r.takes("Q", 100, 0)
+		if _, err := r.putBy("Q", "keep", pers, func(md *mqi.MD) { md.CorrelID = mqi.ID{1} }); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, s, err := idle.w.Resume(); s != GetOver || err != ErrHeld {
+			t.Errorf("the one that nobody asked for: %v, %v", s, err)
+		}
+		b, _, s, err := asks.w.Resume()
+		if s == GetBlocks {
+			b, _, s, err = asks.w.Finish(false)
+		}
+		if len(asks.got) > 0 {
+			b, s = []byte(asks.got[0]), GetOver
+		}
+		if string(b) != "keep" || s != GetOver || err != nil {
+			t.Errorf("the one who waits: %q, %v, %v", b, s, err)
+		}
+		asks.w.Cancel()
+	}
+	if r.depth("Q") != 0 {
+		t.Errorf("depth %d", r.depth("Q"))
+	}
+}
+
+// stays is a get that takes what it is handed and waits on.
+type stays struct{ *taker }
+
+func (x stays) Take(by any, body []byte, total int, err error) { x.got = append(x.got, string(body)) }
+
+// One that waits on behind the message that somebody has asked for is handed only what may be lost.
+func TestHandOverAhead(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	for _, first := range []func(*mqi.MD){pers, notPers} {
+		c := r.connect()
+		x := stays{&taker{h: r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)}}
+		x.w = c.NewWaiting(x)
+		x.md, x.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
+		x.gmo.Options, x.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
+		if _, _, s, err := x.w.GetAhead(x.h, &x.md, &x.gmo, 100, true); s != GetWaits {
+			t.Fatal(s, err)
+		}
+		for i, f := range []func(*mqi.MD){first, notPers, notPers, pers, notPers} {
+			if _, err := r.putBy("Q", string(rune('a'+i)), f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := strings.Join(x.got, ""); got != "abc" || r.depth("Q") != 2 {
+			t.Errorf("handed %q, depth %d", got, r.depth("Q"))
+		}
+		if _, _, s, err := x.w.Resume(); s != GetOver || err != ErrHeld {
+			t.Errorf("it goes on: %v, %v", s, err)
+		}
+		for r.depth("Q") > 0 {
+			md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+			if _, _, err := c.Get(bg, x.h, &md, &gmo, 100); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
