@@ -92,3 +92,62 @@ func TestSweepBesideRefusedPublication(t *testing.T) {
 		t.Errorf("left: %q", left)
 	}
 }
+
+// afterRange is called once, when a walk of the store is over.
+type afterRange struct {
+	*slowStore
+	do func()
+}
+
+func (a *afterRange) Range(table store.Table, from, to []byte, fn func(k, v []byte) error) error {
+	err := a.slowStore.Range(table, from, to, fn)
+	if do := a.do; do != nil && table == retainedTable {
+		a.do = nil
+		do()
+	}
+	return err
+}
+
+// A topic is published to again between the moment in which a sweep reads its cleared entry and that in which it removes it: what is
+// under way then is not removed with it.
+func TestSweepSparesWhatCameSince(t *testing.T) {
+	setClearOneByOne(t, 0)
+	st := &afterRange{slowStore: &slowStore{Store: store.OpenMem()}}
+	log := zerolog.Nop()
+	o := Options{Name: "QM1", Store: st, Clock: clock.NewFake(testTime), Log: &log, User: "root", Version: "test"}
+	if err := Create(o); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(o) // and not started: nobody else sweeps
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := &crashRun{t: t}
+	defer run.end(m)
+	c, err := m.Connect(bg, admin, ConnectOptions{})
+	wantRC(t, err, 0)
+	for _, topic := range []string{"a", "t"} {
+		wantRC(t, tryPub(c, topic, "old", mqi.MQPMO_RETAIN, persistent), 0)
+	}
+	run.command(m, "CLEAR TOPICSTR('#') CLRTYPE(RETAINED)")
+	hold, done := make(chan struct{}), make(chan error, 1)
+	st.do = func() {
+		st.set(hold, nil)
+		go func() { done <- tryPub(c, "t", "new", mqi.MQPMO_RETAIN, persistent) }()
+		for under := false; !under; {
+			m.retain.mu.Lock()
+			under = len(m.retain.flight) == 1
+			m.retain.mu.Unlock()
+		}
+		st.set(nil, nil)
+	}
+	if over, err := m.retain.sweepOnce(bg, st); over || err != nil {
+		t.Errorf("the sweep is over: %t, %v", over, err)
+	}
+	close(hold)
+	wantRC(t, <-done, 0)
+	sweepAll(t, m)
+	if got, want := inTable(t, m), []string{string(retainedKey("t"))}; !slices.Equal(got, want) {
+		t.Errorf("the store has %q, want %q", got, want)
+	}
+}

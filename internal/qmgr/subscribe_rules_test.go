@@ -178,3 +178,34 @@ func TestUnreadableSelectorSelectsNothing(t *testing.T) {
 		}
 	}
 }
+
+// A command that names a subscription and a SUBID means the one that has both.
+func TestNameAndSubID(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("DEFINE SUB(A) TOPICSTR('T') DEST(Q)")
+	r.ok("DEFINE SUB(B) TOPICSTR('T') DEST(Q)")
+	id := r.field("DISPLAY SUB(B) SUBID", "SUBID")
+	r.refuse("AMQ8147E", "DELETE SUB(A) SUBID("+id+")")
+	if r.m.lookup(ClassSub, "A") == nil || r.m.lookup(ClassSub, "B") == nil {
+		t.Fatal("one of them was deleted")
+	}
+	r.ok("DELETE SUB(B) SUBID(" + id + ")")
+	if r.m.lookup(ClassSub, "A") == nil || r.m.lookup(ClassSub, "B") != nil {
+		t.Error("not the one that has both was deleted")
+	}
+}
+
+// CLROUTE stays while the topic is in a cluster; it may change with the command that takes it out.
+func TestRouteOfAClusteredTopic(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE TOPIC(C) TOPICSTR('c') CLUSTER(CL) CLROUTE(TOPICHOST)")
+	r.refuse("AMQ8203E", "ALTER TOPIC(C) CLROUTE(DIRECT)")
+	r.refuse("AMQ8203E", "ALTER TOPIC(C) CLROUTE(DIRECT) CLUSTER(OTHER)")
+	r.ok("ALTER TOPIC(C) CLROUTE(DIRECT) CLUSTER(' ')")
+	r.ok("ALTER TOPIC(C) CLROUTE(TOPICHOST)")
+	r.ok("ALTER TOPIC(C) CLUSTER(CL)")
+	if got := r.field("DISPLAY TPSTATUS('c') CLROUTE", "CLROUTE"); got != "TOPICHOST" {
+		t.Errorf("CLROUTE(%s)", got)
+	}
+}
