@@ -142,6 +142,8 @@ func (l *link) explain(op, object string, ctx context.Context, err error) error 
 		return fail(op, object, r.reason, err)
 	case ctx.Err() != nil:
 		return fail(op, object, ConnectionBroken, context.Cause(ctx))
+	case op == "MQCONN" && refusedByTLS(err):
+		return fail(op, object, SSLInitialization, err)
 	case errors.Is(err, io.EOF):
 		err = io.ErrUnexpectedEOF
 	}
@@ -150,6 +152,13 @@ func (l *link) explain(op, object string, ctx context.Context, err error) error 
 		err = fmt.Errorf("what arrived is no client protocol: %w", err)
 	}
 	return fail(op, object, ConnectionBroken, err)
+}
+
+// refusedByTLS reports whether the server has ended the connection by an alert. In TLS 1.3 the handshake is over for a client before
+// the server has looked at its certificate.
+func refusedByTLS(err error) bool {
+	var o *net.OpError
+	return errors.As(err, &o) && o.Op == "remote error"
 }
 
 // alive reports whether the link has not ended.

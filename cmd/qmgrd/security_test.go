@@ -109,7 +109,8 @@ func clientTLS(ts *testscript.TestScript, dir string, a map[string]string) *tls.
 }
 
 // cmdMakeCerts makes a certificate authority and certificates that it signed: makecerts DIR NAME…. DIR gets ca.pem, NAME.pem
-// with key and certificate, NAME.key and NAME.crt, and NAME.p12 with the password "p12 secret".
+// with key and certificate, NAME.key and NAME.crt, and NAME.p12 with the password "p12 secret". Those of NAME that begins with "old" have
+// expired.
 func cmdMakeCerts(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: makecerts DIR NAME...")
@@ -139,6 +140,9 @@ func cmdMakeCerts(ts *testscript.TestScript, neg bool, args []string) {
 			Subject:  pkix.Name{CommonName: name, OrganizationalUnit: []string{"dev"}, Organization: []string{"Example"}},
 			DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
 			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}
+		if strings.HasPrefix(name, "old") {
+			x.NotAfter = time.Now().Add(-time.Hour)
+		}
 		der, err := x509.CreateCertificate(rand.Reader, x, caCert, &key.PublicKey, caKey)
 		ts.Check(err)
 		leaf, err := x509.ParseCertificate(der)
