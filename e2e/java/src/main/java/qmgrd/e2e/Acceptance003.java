@@ -233,6 +233,7 @@ public final class Acceptance003 {
         for (int round = 0; round < 3; round++) {
             admin.mqsc("CLEAR QLOCAL(QH)");
             List<String> done = java.util.Collections.synchronizedList(new ArrayList<>());
+            List<Throwable> ends = java.util.Collections.synchronizedList(new ArrayList<>());
             Thread t = new Thread(() -> {
                 try {
                     session(s -> {
@@ -242,13 +243,16 @@ public final class Acceptance003 {
                         }
                     });
                 } catch (Exception e) {
-                    isTrue("sends end by a broken connection: " + e, Checks.reasonOf(e) == CMQC.MQRC_CONNECTION_BROKEN);
+                    ends.add(e);
                 }
             });
             t.start();
-            Thread.sleep(100 + round * 70);
+            Checks.soon("something is sent", () -> done.size() > 2);
+            Thread.sleep(20 + round * 70);
             admin.killAndStart();
             t.join();
+            same(1, ends.size());
+            isTrue("sends end by a broken connection: " + ends, Checks.reasonOf(ends.get(0)) == CMQC.MQRC_CONNECTION_BROKEN);
             Set<String> seen = new HashSet<>();
             session(s -> {
                 MessageConsumer r = s.createConsumer(destination("QH", false));
@@ -257,7 +261,6 @@ public final class Acceptance003 {
                     isTrue("whole", Checks.body(m).matches("r\\d+"));
                 }
             });
-            isTrue("something was sent", done.size() > 2);
             for (int i = 0; i < done.size(); i += 2) {
                 isTrue(done.get(i) + " of " + done.size() + " is there", seen.contains(done.get(i)));
             }

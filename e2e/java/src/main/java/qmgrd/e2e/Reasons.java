@@ -6,6 +6,7 @@ import static qmgrd.e2e.Target.gmo;
 import static qmgrd.e2e.Target.pmo;
 import static qmgrd.e2e.Target.text;
 
+import com.ibm.mq.MQException;
 import com.ibm.mq.MQMessage;
 import com.ibm.mq.MQQueue;
 import com.ibm.mq.MQQueueManager;
@@ -378,8 +379,14 @@ public final class Reasons {
         MQQueueManager m = new MQQueueManager(target.qmgr, p);
         reason(CMQC.MQRC_CHANNEL_NOT_AVAILABLE, () -> new MQQueueManager(target.qmgr, p));
         m.disconnect();
-        Thread.sleep(200);
-        new MQQueueManager(target.qmgr, p).disconnect();
+        Checks.soon("the instance ends", () -> {
+            try {
+                new MQQueueManager(target.qmgr, p).disconnect();
+                return true;
+            } catch (MQException e) {
+                return false;
+            }
+        });
         admin.mqsc("SET CHLAUTH(E2E.ONE) TYPE(ADDRESSMAP) ADDRESS('*') ACTION(REMOVE)");
         Checks.soon("the instance ends, and the channel can be deleted", () -> {
             try {
