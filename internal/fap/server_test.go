@@ -124,6 +124,33 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
+// TestOpenReplies: the descriptor that comes back has the version that was asked with, and names no string: the Java client ends with an
+// internal error where one is named that it does not keep. A failed open gives no handle, and the defaults of no object.
+func TestOpenReplies(t *testing.T) {
+	p := start(t, memory.New("QM1", "Q1"), nil, nil).client(t)
+	for _, queue := range []string{"Q1", "NONE"} {
+		for _, version := range []int32{1, 4} {
+			od := mqi.DefaultOD()
+			od.Version, od.ObjectName = version, queue
+			if version == 4 {
+				od.ObjectString, od.SelectionString = "a/b", "x = 1"
+			}
+			_, b := p.call(wire.MQOPEN, 1, -1, &wire.Open{OD: od, Options: mqi.MQOO_INPUT_SHARED, HasFOPA: true})
+			a, s := p.call(wire.SPI, 1, -1, &wire.SPIBody{Verb: wire.SPIOpen, OutVersion: 1,
+				Part: &wire.SPIOpenPart{Options: mqi.MQOO_INPUT_SHARED, OD: od}})
+			r, o := s.(*wire.SPIBody).Part.(*wire.SPIOpenPart), b.(*wire.Open)
+			if (a.Hobj > 0) != (queue == "Q1") || a.Hobj < 0 || r.Defaults != o.Defaults || r.Defaults.PutResponse != mqi.MQPRT_SYNC_RESPONSE {
+				t.Errorf("%s: handle %d, %+v and %+v", queue, a.Hobj, r.Defaults, o.Defaults)
+			}
+			for _, got := range []mqi.OD{r.OD, o.OD} {
+				if got.Version != version || got.ObjectString != "" || got.SelectionString != "" {
+					t.Errorf("%s, version %d: %+v", queue, version, got)
+				}
+			}
+		}
+	}
+}
+
 // TestRefused: peers that are not let in, with the status that tells them why (facts/fap.md 2.5).
 func TestRefused(t *testing.T) {
 	m := memory.New("QM1", "Q1")
