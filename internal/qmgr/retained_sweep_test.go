@@ -141,9 +141,11 @@ func TestSweepSparesWhatCameSince(t *testing.T) {
 		}
 		st.set(nil, nil)
 	}
-	if over, err := m.retain.sweepOnce(bg, st); over || err != nil {
-		t.Errorf("the sweep is over: %t, %v", over, err)
-	}
+	inTime(t, "the sweep", func() {
+		if over, err := m.retain.sweepOnce(bg, st); over || err != nil {
+			t.Errorf("the sweep is over: %t, %v", over, err)
+		}
+	})
 	close(hold)
 	wantRC(t, <-done, 0)
 	sweepAll(t, m)
