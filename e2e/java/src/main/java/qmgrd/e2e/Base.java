@@ -399,10 +399,13 @@ public final class Base {
             for (int i = Math.max(taken, 1); i < 5; i++) {
                 MQMessage in = new MQMessage();
                 q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 1000));
-                if (taken == 0 && i == 1 && "m0".equals(text(in))) { // nor was that one sent
-                    q.get(in = new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+                String got = text(in);
+                if (taken == 0 && i == 1 && got.equals("m0")) { // nor was that one sent
+                    MQMessage next = new MQMessage();
+                    q.get(next, gmo(CMQC.MQGMO_NO_SYNCPOINT, 0));
+                    got = text(next);
                 }
-                same("m" + i, text(in));
+                same("m" + i, got);
             }
             reason(CMQC.MQRC_NO_MSG_AVAILABLE, () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT, 0)));
             MQQueueManager gone = reader;
