@@ -40,6 +40,11 @@ type uow struct {
 
 	scratch []byte // of encode
 
+	only struct { // memory of batches that are one
+		b    batch
+		list [1]*batch
+	}
+
 	retained []*retainedOp // retained publications that change with the unit
 	sent     []*pubsub.Sub // subscriptions that get a message by it, for NUMMSGS
 
@@ -493,13 +498,20 @@ func (b *batch) again() bool {
 
 var onlyOne = []int{0}
 
+// single is the list of one batch.
+func (u *uow) single(b batch) []*batch {
+	u.only.b = b
+	u.only.list[0] = &u.only.b
+	return u.only.list[:]
+}
+
 // batches sorts a unit's work by queue, in QID order (LOCKS.md).
 func (u *uow) batches() []*batch {
 	switch { // most units are one put or one get
 	case len(u.puts) == 1 && len(u.gets) == 0:
-		return []*batch{{q: u.puts[0].q, puts: onlyOne}}
+		return u.single(batch{q: u.puts[0].q, puts: onlyOne})
 	case len(u.gets) == 1 && len(u.puts) == 0:
-		return []*batch{{q: u.gets[0].q, gets: onlyOne}}
+		return u.single(batch{q: u.gets[0].q, gets: onlyOne})
 	}
 	var out []*batch
 	var byQueue map[*Queue]*batch // only when there are many

@@ -21,7 +21,8 @@ type logWriter struct {
 	synced  uint64 // the highest durable one
 	last    uint32 // highest segment number ever used
 	buf     []byte // not yet written; ends at off
-	torn    bool   // a write failed: of buf anything may be in the file
+	encoder unitEncoder
+	torn    bool // a write failed: of buf anything may be in the file
 	created []*segment
 	dirty   []*segment
 	nextBig uint64
@@ -265,8 +266,10 @@ func spanOf(b []byte) span { return span{&b[0], len(b)} }
 
 // unit writes the persistent intents of t. The refs of the result are valid once sync returned nil.
 func (w *logWriter) unit(t *Tx) ([]logOp, error) {
-	e := &unitEncoder{w: w, out: make([]logOp, 0, len(t.ops))}
+	e := &w.encoder
+	*e = unitEncoder{w: w, out: make([]logOp, 0, len(t.ops)), payload: e.payload, same: e.same}
 	e.reset()
+	defer e.release()
 	for i := range t.ops {
 		o := &t.ops[i]
 		if !o.persistent {
@@ -290,12 +293,27 @@ func (w *logWriter) unit(t *Tx) ([]logOp, error) {
 			return nil, err
 		}
 	}
-	return e.out, e.emit(kindTx)
+	out := e.out
+	return out, e.emit(kindTx)
 }
 
 func (e *unitEncoder) reset() {
-	e.payload = make([]byte, txHeaderLen, 512)
-	e.count, e.firstOp, e.same = 0, len(e.out), nil
+	var head [txHeaderLen]byte
+	e.payload = append(e.payload[:0], head[:]...)
+	clear(e.same)
+	e.count, e.firstOp = 0, len(e.out)
+}
+
+// payloadKept is the largest payload whose memory is used again.
+const payloadKept = 64 << 10
+
+// release lets go of what the unit does not need any more; small memory is kept for the next.
+func (e *unitEncoder) release() {
+	clear(e.same)
+	e.out, e.large = nil, nil
+	if cap(e.payload) > payloadKept {
+		e.payload, e.same = nil, nil
+	}
 }
 
 func (e *unitEncoder) isLarge(b []byte) bool { return len(b) > e.w.inlineMax() }

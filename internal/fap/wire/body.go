@@ -1,6 +1,9 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // Body is what stands in a segment behind its headers.
 type Body interface {
@@ -101,11 +104,19 @@ func Decode(t Type, b []byte, c Codec) (API, Body, error) {
 	return a, body, d.err
 }
 
+// encoders are used again: bodies take them by interface, so that each would be allocated.
+var encoders = sync.Pool{New: func() any { return new(Encoder) }}
+
 // Encode writes a whole message to dst. With head, the size of its segment header, the API length is set to the size of the
 // message as replies have it; head 0 keeps the length given.
 func Encode(dst []byte, t Type, a API, body Body, c Codec, head int) []byte {
 	at := len(dst)
-	e := NewEncoder(dst, c)
+	e := encoders.Get().(*Encoder)
+	*e = *NewEncoder(dst, c)
+	defer func() {
+		*e = Encoder{}
+		encoders.Put(e)
+	}()
 	if hasAPI(t) {
 		e.b = binary.BigEndian.AppendUint32(e.b, uint32(a.Length))
 		e.i32(a.CompCode)
