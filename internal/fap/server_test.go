@@ -1,6 +1,7 @@
 package fap_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -148,6 +149,30 @@ func TestOpenReplies(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// warnedBackend answers MQINQ with a warning beside the values.
+type warnedBackend struct{ *memory.Manager }
+
+type warnedConn struct{ fap.Conn }
+
+func (b warnedBackend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := b.Manager.Connect(ctx, r)
+	return warnedConn{c}, err
+}
+
+func (warnedConn) Inq(context.Context, int32, []int32, int, int) ([]int32, []byte, error) {
+	return []int32{7}, nil, mqi.Warn("MQINQ", "Q1", mqi.MQRC_SELECTOR_NOT_FOR_TYPE)
+}
+
+// TestWarnedInquiry: a warning (2068: an attribute that the queue does not have) leaves the values of the others in the reply.
+func TestWarnedInquiry(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	p := start(t, m, warnedBackend{m}, nil).client(t)
+	a, b := p.call(wire.MQINQ, 1, p.open(1, "Q1"), &wire.Attrs{Selectors: []int32{mqi.MQIA_Q_TYPE}, IntCount: 1})
+	if r := b.(*wire.Attrs); a.CompCode != int32(mqi.CCWarning) || a.Reason != int32(mqi.MQRC_SELECTOR_NOT_FOR_TYPE) || len(r.Ints) != 1 || r.Ints[0] != 7 {
+		t.Errorf("%+v, %+v", a, r)
 	}
 }
 
