@@ -166,6 +166,43 @@ func (warnedConn) Inq(context.Context, int32, []int32, int, int) ([]int32, []byt
 	return []int32{7}, nil, mqi.Warn("MQINQ", "Q1", mqi.MQRC_SELECTOR_NOT_FOR_TYPE)
 }
 
+// optionsBackend notes the options of opens.
+type optionsBackend struct {
+	*memory.Manager
+	options *int32
+}
+
+type optionsConn struct {
+	fap.Conn
+	options *int32
+}
+
+func (b optionsBackend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := b.Manager.Connect(ctx, r)
+	return optionsConn{c, b.options}, err
+}
+
+func (c optionsConn) Open(ctx context.Context, od *mqi.OD, options int32) (int32, wire.Defaults, error) {
+	*c.options = options
+	return c.Conn.Open(ctx, od, options)
+}
+
+// TestSavedContext: JMS asks for all its opens to keep the context of what they get; of those for output alone the engine would refuse that.
+func TestSavedContext(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	var got int32
+	p := start(t, m, optionsBackend{m, &got}, nil).client(t)
+	for options, want := range map[int32]int32{mqi.MQOO_OUTPUT: mqi.MQOO_OUTPUT, mqi.MQOO_INPUT_SHARED: mqi.MQOO_INPUT_SHARED | mqi.MQOO_SAVE_ALL_CONTEXT} {
+		od := mqi.DefaultOD()
+		od.Version, od.ObjectName = 4, "Q1"
+		p.call(wire.SPI, 1, -1, &wire.SPIBody{Verb: wire.SPIOpen, OutVersion: 1,
+			Part: &wire.SPIOpenPart{Options: options, LpiOptions: wire.LpiSaveContext, OD: od}})
+		if got != want {
+			t.Errorf("opened with %#x, want %#x", got, want)
+		}
+	}
+}
+
 // TestWarnedInquiry: a warning (2068: an attribute that the queue does not have) leaves the values of the others in the reply.
 func TestWarnedInquiry(t *testing.T) {
 	m := memory.New("QM1", "Q1")
@@ -339,6 +376,15 @@ func TestBadStructures(t *testing.T) {
 		}
 	}
 	p.put(1, q, "still here", 0)
+	// One that ends in the middle is no matter of a reason code: what follows it cannot be told from data.
+	if err := wire.WriteMessage(p.nc, h, good[:16+364+20], wire.DefaultTransmission); err != nil {
+		t.Fatal(err)
+	}
+	h2, _, err := wire.ReadSegment(p.nc, 1<<20)
+	if err != nil || h2.Type != wire.StatusData {
+		t.Errorf("%v, %v", h2.Type, err)
+	}
+	p.closed()
 }
 
 // recvRaw reads a reply of which only the API header is sure.

@@ -40,6 +40,7 @@ public final class Broker {
         Path dir = Files.createDirectories(Path.of(args[1]));
         ConfigurationImpl c = new ConfigurationImpl();
         c.setPersistenceEnabled(true).setSecurityEnabled(false).setJMXManagementEnabled(false);
+        c.setMaxDiskUsage(-1); // else it takes no messages where nine tenths of the disk are in use, by whomever
         c.setJournalDirectory(dir.resolve("journal").toString()).setBindingsDirectory(dir.resolve("bindings").toString());
         c.setPagingDirectory(dir.resolve("paging").toString()).setLargeMessagesDirectory(dir.resolve("large").toString());
         int sync = syncTime(dir);
