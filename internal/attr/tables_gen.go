@@ -3826,6 +3826,7 @@ var messages = [...]messageRow{
 	{"AMQ9086I", "Policy details."},
 	{"AMQ9087I", "Policy set."},
 	{"AMQ9088I", "Policy deleted."},
+	{"AMQ9502E", "A channel of the type of %1 cannot do this."},
 	{"AMQ9514E", "Channel %1 is in use."},
 	{"AMQ9533W", "Channel %1 is not active."},
 }

@@ -207,7 +207,7 @@ func (c *Conn) putList(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	if md.Version < 1 || md.Version > 2 {
 		return fail(mqi.MQRC_MD_ERROR)
 	}
-	if rc := c.checkPutOptions(h, pmo); rc != 0 {
+	if rc := c.checkPutOptions(op, h, pmo); rc != 0 {
 		return fail(rc)
 	}
 	var all *uow

@@ -1,6 +1,8 @@
 package qmgr
 
 import (
+	"slices"
+
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/obs"
@@ -120,6 +122,9 @@ func (x *exec) channelCommand() *attr.Reply {
 	}
 	if t, ok := x.c.Get("CHLTYPE"); ok && t != "" && t != chlType(o.Def().Kind) {
 		return wrongType(o.Name, o.Def().Kind, attr.Kind("CHANNEL("+t+")"))
+	}
+	if k := chlType(o.Def().Kind); (k == "SVRCONN" || k == "CLNTCONN") && slices.Contains([]string{"PING", "RESET", "RESOLVE"}, x.c.Verb) {
+		return failed(mqi.MQRCCF_CHANNEL_TYPE_ERROR, msgChannelKind, o.Name)
 	}
 	if x.c.Verb == "STOP" && x.yes("IGNSTATE") {
 		return x.success(o.Name) // it does not run

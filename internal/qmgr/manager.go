@@ -73,6 +73,7 @@ type Manager struct {
 	topicStrs map[string]*Object // TOPICSTR → the one topic object that has it; '' is not in it
 
 	nextQID atomic.Uint32
+	units   atomic.Uint64 // of work that connections began
 	cfgs    cfgShare
 	self    atomic.Pointer[Object] // the queue manager's own object, once it was asked for
 	limit   atomic.Pointer[limits] // as they were when last asked for

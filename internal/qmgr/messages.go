@@ -36,6 +36,7 @@ const (
 	msgNoTopicStatus    = "AMQ8755I"
 	msgNoSubStatus      = "AMQ8761I"
 	msgNoAuthrec        = "AMQ8867E" // profile
+	msgChannelKind      = "AMQ9502E" // channel
 	msgChannelInUse     = "AMQ9514E" // channel
 	msgChannelIdle      = "AMQ9533W" // channel
 	msgUnknownEntity    = "AMQ8871E" // principal or group

@@ -88,6 +88,11 @@ func TestChannelCommands(t *testing.T) {
 		{cmd: "START CHANNEL(NONE)", id: "AMQ8227E"},
 		{cmd: "START CHANNEL(S)", id: "AMQ8199E"},
 		{cmd: "PING CHANNEL(S)", id: "AMQ8199E"},
+		{cmd: "DEFINE CHANNEL(SV) CHLTYPE(SVRCONN)"},
+		{cmd: "PING CHANNEL(SV)", id: "AMQ9502E"},
+		{cmd: "RESET CHANNEL(SV)", id: "AMQ9502E"},
+		{cmd: "RESOLVE CHANNEL(SV) ACTION(COMMIT)", id: "AMQ9502E"},
+		{cmd: "RESOLVE CHANNEL(S) ACTION(COMMIT)", id: "AMQ8199E"},
 		{cmd: "STOP CHANNEL(S)", id: "AMQ8199E"},
 		{cmd: "DISPLAY CHSTATUS(S)", id: "AMQ8420I"},
 	})

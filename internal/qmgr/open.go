@@ -28,6 +28,7 @@ func checkOpenOptions(o int32) mqi.RC {
 		bits(o&(mqi.MQOO_BIND_ON_OPEN|mqi.MQOO_BIND_NOT_FIXED|mqi.MQOO_BIND_ON_GROUP)) > 1,
 		bits(o&(mqi.MQOO_READ_AHEAD|mqi.MQOO_NO_READ_AHEAD)) > 1,
 		o&mqi.MQOO_SAVE_ALL_CONTEXT != 0 && o&(inputOptions&^mqi.MQOO_BROWSE) == 0,
+		o&mqi.MQOO_NO_MULTICAST != 0 && o&mqi.MQOO_OUTPUT == 0,
 		o&mqi.MQOO_CO_OP != 0 && o&mqi.MQOO_BROWSE == 0,
 		o&contextOptions != 0 && o&mqi.MQOO_OUTPUT == 0:
 		return mqi.MQRC_OPTIONS_ERROR

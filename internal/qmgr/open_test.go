@@ -49,6 +49,7 @@ func TestOpenReasons(t *testing.T) {
 		{"L", "", 0, mqi.MQRC_OPTIONS_ERROR, ""},
 		{"L", "", mqi.MQOO_INPUT_SHARED | mqi.MQOO_INPUT_EXCLUSIVE, mqi.MQRC_OPTIONS_ERROR, ""},
 		{"L", "", out | mqi.MQOO_SAVE_ALL_CONTEXT, mqi.MQRC_OPTIONS_ERROR, ""},
+		{"L", "", mqi.MQOO_INPUT_SHARED | mqi.MQOO_NO_MULTICAST, mqi.MQRC_OPTIONS_ERROR, ""},
 		{"L", "", out | -1<<31, mqi.MQRC_OPTIONS_ERROR, ""},
 		{"A", "", in, 0, "L/QM1"},
 		{"A", "", inq, 0, "A/QM1"},

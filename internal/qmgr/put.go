@@ -88,7 +88,7 @@ func (c *Conn) Put1(ctx context.Context, od *mqi.OD, md *mqi.MD, pmo *mqi.PMO, b
 }
 
 // checkPutOptions checks MQPMO_* for themselves and against the handle.
-func (c *Conn) checkPutOptions(h *handle, pmo *mqi.PMO) mqi.RC {
+func (c *Conn) checkPutOptions(op string, h *handle, pmo *mqi.PMO) mqi.RC {
 	o := pmo.Options
 	switch {
 	case pmo.Version < 1 || pmo.Version > 3:
@@ -97,6 +97,8 @@ func (c *Conn) checkPutOptions(h *handle, pmo *mqi.PMO) mqi.RC {
 		bits(o&(mqi.MQPMO_SYNCPOINT|mqi.MQPMO_NO_SYNCPOINT)) > 1,
 		bits(o&(mqi.MQPMO_ASYNC_RESPONSE|mqi.MQPMO_SYNC_RESPONSE)) > 1,
 		bits(o&putContexts) > 1,
+		op == "MQPUT" && o&mqi.MQPMO_ALTERNATE_USER_AUTHORITY != 0, // that is for who opens
+		op == "MQPUT1" && o&mqi.MQPMO_LOGICAL_ORDER != 0,
 		o&mqi.MQPMO_RETAIN != 0 && h.topic == nil:
 		return mqi.MQRC_OPTIONS_ERROR
 	case pmo.Version >= 3 && (pmo.Action < mqi.MQACTP_NEW || pmo.Action > mqi.MQACTP_REPORT):
@@ -125,7 +127,7 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	if md.Version < 1 || md.Version > 2 {
 		return fail(mqi.MQRC_MD_ERROR)
 	}
-	if rc := c.checkPutOptions(h, pmo); rc != 0 {
+	if rc := c.checkPutOptions(op, h, pmo); rc != 0 {
 		return fail(rc)
 	}
 	head, warn, rc := c.newHead(h, md, pmo)

@@ -70,6 +70,10 @@ func TestPutReasons(t *testing.T) {
 	step(99, "x", 0, mqi.MQRC_HOBJ_ERROR)
 	step(in, "x", 0, mqi.MQRC_NOT_OPEN_FOR_OUTPUT)
 	step(q, "x", mqi.MQPMO_SYNCPOINT|mqi.MQPMO_NO_SYNCPOINT, mqi.MQRC_OPTIONS_ERROR)
+	step(q, "x", mqi.MQPMO_ALTERNATE_USER_AUTHORITY, mqi.MQRC_OPTIONS_ERROR)
+	one, md, pmo := mqi.OD{Version: 1, ObjectType: mqi.MQOT_Q, ObjectName: "Q"}, mqi.DefaultMD(), mqi.DefaultPMO()
+	pmo.Options = mqi.MQPMO_LOGICAL_ORDER
+	wantRC(t, r.c.Put1(bg, &one, &md, &pmo, []byte("x")), mqi.MQRC_OPTIONS_ERROR)
 	step(q, "x", mqi.MQPMO_SET_ALL_CONTEXT, mqi.MQRC_NOT_OPEN_FOR_SET_ALL)
 	step(q, "x", mqi.MQPMO_SET_IDENTITY_CONTEXT, mqi.MQRC_NOT_OPEN_FOR_SET_IDENT)
 	step(q, "x", mqi.MQPMO_PASS_ALL_CONTEXT, mqi.MQRC_NOT_OPEN_FOR_PASS_ALL)

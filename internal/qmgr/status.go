@@ -114,7 +114,7 @@ func (c *Conn) applRow() map[string]string {
 		"USERID":   c.who.User,
 		"ASTATE":   c.consumes.word(),
 		"URTYPE":   "QMGR",
-		"QMURID":   "0.0",
+		"QMURID":   c.unitID(),
 		"URID":     "XA_FORMATID[] XA_GTRID[] XA_BQUAL[]",
 	}
 }
@@ -198,6 +198,16 @@ func (c *Conn) workSince() (born time.Time, ok bool) {
 		return born, false
 	}
 	return c.work.born, true
+}
+
+// unitID is QMURID: two numbers of 32 bits, 0.0 without a unit of work.
+func (c *Conn) unitID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.work == nil {
+		return "0.0"
+	}
+	return fmt.Sprintf("%d.%d", c.work.num>>32, uint32(c.work.num))
 }
 
 // connNames fills CONN, EXTCONN and TYPE.

@@ -20,6 +20,7 @@ type uow struct {
 	gets []getRef
 	n    int // messages that count against MAXUMSGS
 	born time.Time
+	num  uint64    // of a connection's, for operators
 	told time.Time // when the log last said that the unit goes on for long; under Conn.mu
 	skip int       // 1 + place in gets of the message with MARK_SKIP_BACKOUT, skipN parts of it
 
@@ -123,7 +124,7 @@ func (u *uow) get(g getRef) {
 // begun returns the connection's unit of work, starting one.
 func (c *Conn) begun() *uow {
 	if c.work == nil {
-		u := &uow{born: c.m.opt.Clock.Now()}
+		u := &uow{born: c.m.opt.Clock.Now(), num: c.m.units.Add(1)}
 		c.mu.Lock()
 		c.work = u
 		c.mu.Unlock()
@@ -275,7 +276,7 @@ func (u *uow) splitSkipped() *uow {
 		return nil
 	}
 	i, end := u.skip-1, u.skip-1+u.skipN
-	kept := &uow{n: u.skipN, born: u.born}
+	kept := &uow{n: u.skipN, born: u.born, num: u.num}
 	for _, g := range u.gets[i:end] {
 		kept.get(g)
 	}

@@ -54,7 +54,7 @@ func (u *uow) split(m Mark) *uow {
 	if m.ops >= u.tx.Len() && m.gets >= len(u.gets) && m.puts >= len(u.puts) && m.retained >= len(u.retained) && m.lost >= u.lost.n {
 		return nil
 	}
-	rest := &uow{n: u.n - m.n, born: u.born, told: u.told, places: u.places, quiet: u.quiet}
+	rest := &uow{n: u.n - m.n, born: u.born, num: u.num, told: u.told, places: u.places, quiet: u.quiet}
 	rest.tx = u.tx.Split(m.ops)
 	u.puts, rest.puts = splitSlice(u.puts, m.puts)
 	u.gets, rest.gets = splitSlice(u.gets, m.gets)

@@ -170,7 +170,7 @@ func TestConnectionRows(t *testing.T) {
 	rows := r.m.connRows()
 	row := rows[1]
 	if len(rows) != 2 || row["CONN"] != fmt.Sprintf("%X", id[16:]) || row["EXTCONN"] != fmt.Sprintf("%X", id[:16]) ||
-		row["UOWSTATE"] != "ACTIVE" || row["CHANNEL"] != "DEV.CHL" || row["USERID"] != "alice" ||
+		row["UOWSTATE"] != "ACTIVE" || row["QMURID"] == rows[0]["QMURID"] || row["CHANNEL"] != "DEV.CHL" || row["USERID"] != "alice" ||
 		row["CONNOPTS"] != "MQCNO_HANDLE_SHARE_NONE" || row["APPLTYPE"] != "USER" {
 		t.Errorf("rows %v", rows)
 	}
