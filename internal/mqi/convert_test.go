@@ -236,7 +236,16 @@ func FuzzConvert(f *testing.F) {
 		md := mdOf(formats[int(pick)%len(formats)], big819)
 		out, rc := Convert(&md, b, codings[int(to)%len(codings)], -1)
 		if rc == 0 {
-			if _, rc := Convert(&md, out, big819, -1); rc != 0 && rc != MQRC_CONVERTED_STRING_TOO_BIG {
+			_, rc := Convert(&md, out, big819, -1)
+			if rc == MQRC_NOT_CONVERTED { // text that is not what its CCSID says, and went along as that was asked for too
+				md := mdOf(formats[int(pick)%len(formats)], big819)
+				_, rc = Convert(&md, b, Coding{MQENC_NORMAL, 37}, -1)
+				if rc == MQRC_NOT_CONVERTED {
+					return
+				}
+				rc = MQRC_NOT_CONVERTED
+			}
+			if rc != 0 && rc != MQRC_CONVERTED_STRING_TOO_BIG {
 				t.Fatalf("back: %d", rc)
 			}
 		}

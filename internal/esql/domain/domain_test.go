@@ -310,6 +310,20 @@ func BenchmarkFanInFilter(b *testing.B) {
 	}
 }
 
+// A DECIMAL beyond what a FLOAT can be is written so that everybody reads it, and it comes back.
+func TestJSONLongNumbers(t *testing.T) {
+	for _, number := range []string{"1" + strings.Repeat("0", 400), "-12" + strings.Repeat("0", 6000), "0." + strings.Repeat("0", 500) + "25",
+		strings.Repeat("9", 34) + strings.Repeat("0", 1000)} {
+		n, err := parse("JSON", "["+number+"]", esql.ParseOptions{})
+		if err != nil {
+			t.Fatalf("%.40s: %v", number, err)
+		}
+		if out, err := serialize(n, esql.ParseOptions{}); err != nil || out != "["+number+"]" {
+			t.Errorf("%.40s was written as %.80s: %v", number, out, err)
+		}
+	}
+}
+
 // rounded are numbers of more digits than a DECIMAL has: their zeros need not come back.
 var rounded = regexp.MustCompile(`[0-9.]{35}`)
 

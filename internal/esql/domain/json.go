@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/esql"
 )
@@ -165,6 +167,9 @@ func writeScalar(b *bytes.Buffer, v esql.Value) error {
 		b.WriteString(v.Plain())
 	case esql.Decimal, esql.Float:
 		text := v.Plain()
+		if v.Kind() == esql.Decimal { // with an exponent it is read as FLOAT, which has not its range
+			text = withoutExponent(text)
+		}
 		if !json.Valid([]byte(text)) { // NaN and infinity
 			return fmt.Errorf("%s has no form in JSON", text)
 		}
@@ -173,6 +178,32 @@ func writeScalar(b *bytes.Buffer, v esql.Value) error {
 		return writeString(b, v.Plain())
 	}
 	return nil
+}
+
+// withoutExponent is a number with all its zeros.
+func withoutExponent(s string) string {
+	mant, e, _ := strings.Cut(s, "E")
+	exp, err := strconv.Atoi(e)
+	if err != nil {
+		return s // it has none
+	}
+	rest, negative := strings.CutPrefix(mant, "-")
+	whole, frac, _ := strings.Cut(rest, ".")
+	digits, point := whole+frac, len(whole)+exp
+	switch {
+	case strings.Trim(digits, "0") == "":
+		return "0"
+	case point <= 0:
+		digits = "0." + strings.Repeat("0", -point) + digits
+	case point >= len(digits):
+		digits += strings.Repeat("0", point-len(digits))
+	default:
+		digits = digits[:point] + "." + digits[point:]
+	}
+	if negative {
+		return "-" + digits
+	}
+	return digits
 }
 
 // writeString leaves <, > and & as they are, which the library's default does not.
