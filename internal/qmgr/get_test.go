@@ -44,6 +44,12 @@ func TestGetReasons(t *testing.T) {
 		{both, mqi.MQGMO_SYNCPOINT_IF_PERSISTENT | mqi.MQGMO_COMPLETE_MSG, mqi.MQRC_OPTIONS_ERROR},
 		{both, mqi.MQGMO_NO_SYNCPOINT | mqi.MQGMO_BROWSE_FIRST, mqi.MQRC_NO_MSG_AVAILABLE},
 		{both, 1 << 30, mqi.MQRC_OPTIONS_ERROR},
+		{both, mqi.MQGMO_NO_PROPERTIES | mqi.MQGMO_PROPERTIES_FORCE_MQRFH2, mqi.MQRC_OPTIONS_ERROR},
+		{both, mqi.MQGMO_SET_SIGNAL, mqi.MQRC_OPTIONS_ERROR},
+		{both, mqi.MQGMO_UNMARKED_BROWSE_MSG, mqi.MQRC_OPTIONS_ERROR},
+		{both, mqi.MQGMO_UNMARKED_BROWSE_MSG | mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR, mqi.MQRC_OPTIONS_ERROR},
+		{both, mqi.MQGMO_MARK_BROWSE_CO_OP | mqi.MQGMO_BROWSE_FIRST, mqi.MQRC_OPTIONS_ERROR},
+		{both, mqi.MQGMO_UNMARK_BROWSE_CO_OP, mqi.MQRC_OPTIONS_ERROR},
 	} {
 		_, _, err := tryGet(r.c, tc.h, tc.opts)
 		if _, rc := reasonOf(err); rc != tc.rc {

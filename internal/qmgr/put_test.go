@@ -71,6 +71,7 @@ func TestPutReasons(t *testing.T) {
 	step(in, "x", 0, mqi.MQRC_NOT_OPEN_FOR_OUTPUT)
 	step(q, "x", mqi.MQPMO_SYNCPOINT|mqi.MQPMO_NO_SYNCPOINT, mqi.MQRC_OPTIONS_ERROR)
 	step(q, "x", mqi.MQPMO_ALTERNATE_USER_AUTHORITY, mqi.MQRC_OPTIONS_ERROR)
+	step(q, "x", mqi.MQPMO_ASYNC_RESPONSE|mqi.MQPMO_SYNC_RESPONSE, mqi.MQRC_OPTIONS_ERROR)
 	one, md, pmo := mqi.OD{Version: 1, ObjectType: mqi.MQOT_Q, ObjectName: "Q"}, mqi.DefaultMD(), mqi.DefaultPMO()
 	pmo.Options = mqi.MQPMO_LOGICAL_ORDER
 	wantRC(t, r.c.Put1(bg, &one, &md, &pmo, []byte("x")), mqi.MQRC_OPTIONS_ERROR)
