@@ -44,6 +44,7 @@ func goals(n int) []goal {
 		{work: "W4", name: "… server CPU a message, µs", metric: "server CPU a message, 16+16 confirmed", limit: 32},
 		{work: "W4", name: "streamed 1+1 over NATS", metric: "nonpersistent, 1+1 streamed", peers: []string{"nats"}, least: true, limit: 0.4},
 		{work: "W4", name: "streamed 1+1 over mosquitto", metric: "nonpersistent, 1+1 streamed", peers: []string{"mosquitto"}, least: true, limit: 2.5},
+		{work: "W4", name: "streamed 1+1 over RabbitMQ", metric: "nonpersistent, 1+1 streamed", peers: []string{"rabbit-classic"}, least: true, limit: 5},
 		{work: "W4", name: "… server CPU a message, µs", metric: "server CPU a message, 1+1 streamed", limit: 6},
 		{work: "W5", name: "request/reply p50 over two bare round trips", metric: "ratio of p50 to two bare TCP round trips", limit: 4.5},
 		{work: "W5", name: "request/reply p50 over NATS'", metric: "request/reply p50", peers: []string{"nats"}, limit: 1},
