@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 // TestHold: messages that come seldom are never held, a hold that is not filled makes it leave out more and more, and one that is
@@ -127,4 +129,31 @@ func TestTurnHolds(t *testing.T) {
 	other.out.close(errMoved)
 	clk.Advance(time.Hour)
 	want(other, "")
+}
+
+// TestAskedIsNotHeld: a message that somebody asked for goes at once, however closely it follows another.
+func TestAskedIsNotHeld(t *testing.T) {
+	s := &Server{opt: Options{Clock: clock.NewFake(time.Unix(1000, 0))}}
+	home, other := &socket{s: s}, &socket{s: s}
+	for _, k := range []*socket{home, other} {
+		k.out.init(pieces{list: make(chan string, 10)}, &k.wg, func(error) {}, func() {})
+		k.link.Store(&link{transmission: wire.DefaultTransmission, maxMsg: 1000})
+	}
+	home.turn.home = home
+	c := &conv{k: other, turn: &home.turn}
+	st := &stream{req: wire.Request{Hobj: 1, Requested: 100_000, MaxMsg: -1}, h: wire.Header{Order: wire.Big, CCSID: 819}}
+	for i, asked := range []bool{false, false, true, false} {
+		st.asked = asked
+		md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+		md.Version, md.Persistence = 2, mqi.MQPER_NOT_PERSISTENT
+		if rc, err := c.send(st, &md, &gmo, []byte("m"), 1, nil); rc != 0 || err != nil {
+			t.Fatal(rc, err)
+		}
+		home.turn.put = true
+		home.turn.flush()
+		other.wg.Wait()
+		if held, want := other.out.hold.n > 0, i == 1 || i == 3; held != want {
+			t.Errorf("message %d is held: %v", i, held)
+		}
+	}
 }

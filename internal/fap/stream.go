@@ -387,6 +387,7 @@ func (c *conv) send(st *stream, md *mqi.MD, gmo *mqi.GMO, body []byte, total int
 	st.next = true
 	st.ahead += sizeMD2 + len(body)
 	st.open = st.readsAhead() && st.ahead < int(st.req.Requested)
+	asked := st.asked
 	st.asked, st.vain, st.doubt, st.shut = false, false, false, false
 	st.last = c.streams.global + 1
 	a := &c.async
@@ -397,6 +398,9 @@ func (c *conv) send(st *stream, md *mqi.MD, gmo *mqi.GMO, body []byte, total int
 	}
 	err = c.sendAsync(st, a)
 	a.Data = nil
+	if asked {
+		c.turn.touch(c.k, 0) // it is not to be held back
+	}
 	return 0, err
 }
 

@@ -51,8 +51,9 @@ func (p *peer) message(text string, index, global int32) *wire.Async {
 func (p *peer) quiet() {
 	p.t.Helper()
 	p.nc.SetReadDeadline(time.Now().Add(150 * time.Millisecond))
-	if n, _ := p.nc.Read(make([]byte, 1)); n > 0 {
-		p.t.Fatal("something was sent")
+	b := make([]byte, 64)
+	if n, _ := p.nc.Read(b); n > 0 {
+		p.t.Fatalf("something was sent: %x", b[:n])
 	}
 	p.nc.SetReadDeadline(time.Now().Add(20 * time.Second))
 }
