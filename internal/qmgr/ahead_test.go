@@ -137,3 +137,31 @@ func TestHandOverAhead(t *testing.T) {
 		}
 	}
 }
+
+// So it is also when something makes it look again meanwhile.
+func TestLookAgainAhead(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	c := r.connect()
+	x := stays{&taker{h: r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)}}
+	x.w = c.NewWaiting(x)
+	x.md, x.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
+	x.gmo.Options, x.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
+	if _, _, s, err := x.w.GetAhead(x.h, &x.md, &x.gmo, 100, true); s != GetWaits {
+		t.Fatal(s, err)
+	}
+	if _, err := r.putBy("Q", "a", notPers); err != nil || len(x.got) != 1 {
+		t.Fatal(x.got, err)
+	}
+	q := r.m.lookup(ClassQueue, "Q").Queue
+	q.under(q.serveExpired)
+	if _, _, s, err := x.w.Resume(); s != GetWaits {
+		t.Fatal(s, err)
+	}
+	if _, err := r.putBy("Q", "b", pers); err != nil {
+		t.Fatal(err)
+	}
+	if b, _, s, err := x.w.Resume(); s != GetOver || err != ErrHeld || r.depth("Q") != 1 {
+		t.Errorf("%q, state %v, %v; depth %d", b, s, err, r.depth("Q"))
+	}
+}

@@ -218,6 +218,7 @@ func (w *Waiting) give(seq store.Seq) (data []byte, n int, err error) {
 	}()
 	f, g := &w.direct, &w.g
 	*f = found{e: entry{seq: seq}}
+	g.spare = g.later // as its waiter, when it has to look again
 	data, n, err = g.give(f, true)
 	g.msg, g.out = readMsg{}, shaped{}
 	w.c.getDone(g.h, g.md, g.gmo, n, err)
