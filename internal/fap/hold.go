@@ -59,7 +59,7 @@ func (h *hold) keep(now time.Time) bool {
 // late notes that a hold was not filled in time.
 func (h *hold) late() {
 	h.step = min(2*h.step+1, skipMost)
-	h.skip, h.full = h.step, holdLeast
+	h.n, h.skip, h.full = 0, h.step, holdLeast
 }
 
 // stop is the end of the outbox.
@@ -81,7 +81,10 @@ func (o *outbox) holdBack(clk clock.Clock) bool {
 	now := clk.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.hold.keep(now) || len(o.buf) >= holdBytes || o.err != nil {
+	if len(o.buf) == 0 || o.err != nil {
+		return false // somebody else has flushed it already: that is no message
+	}
+	if !o.hold.keep(now) || len(o.buf) >= holdBytes {
 		return false
 	}
 	if !o.hold.armed {

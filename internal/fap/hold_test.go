@@ -126,6 +126,22 @@ func TestTurnHolds(t *testing.T) {
 	want(other, "13") // from a put that nobody waits for: more of them are on their way
 	put(other)
 	want(other, "")
+	other.out.flush() // by somebody else, between the push and the flush of this turn
+	want(other, "14")
+	send(other)
+	other.out.flush()
+	want(other, "15")
+	turn.put = true
+	turn.flush()
+	clk.Advance(time.Hour)
+	put(other)
+	want(other, "16") // nothing came shortly before
+	for other.out.hold.skip > 0 {
+		put(other)
+		want(other, strconv.Itoa(n))
+	}
+	put(other)
+	want(other, "")
 	other.out.close(errMoved)
 	clk.Advance(time.Hour)
 	want(other, "")
