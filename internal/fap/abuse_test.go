@@ -291,12 +291,18 @@ func (c *waitingConn) NewWait(fap.Waker) fap.Wait { return c.s.waits }
 func (c *waitingConn) RunWoken(any)               {}
 
 // fakeWait is a get for which no message comes.
-type fakeWait struct{ cancelled atomic.Int32 }
+type fakeWait struct {
+	cancelled atomic.Int32
+	held      bool // the next message is for who asks for it
+}
 
 func (*fakeWait) Get(int32, *mqi.MD, *mqi.GMO, int) ([]byte, int, fap.WaitState, error) {
 	return nil, 0, fap.Waits, nil
 }
-func (*fakeWait) GetAhead(int32, *mqi.MD, *mqi.GMO, int, bool) ([]byte, int, fap.WaitState, error) {
+func (w *fakeWait) GetAhead(int32, *mqi.MD, *mqi.GMO, int, bool) ([]byte, int, fap.WaitState, error) {
+	if w.held {
+		return nil, 0, fap.Over, fap.ErrHeld
+	}
 	return nil, 0, fap.Waits, nil
 }
 func (*fakeWait) Resume() ([]byte, int, fap.WaitState, error)     { return nil, 0, fap.Waits, nil }

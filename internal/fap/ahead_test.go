@@ -24,7 +24,7 @@ type reading struct {
 const aheadWindow = 100_000
 
 func startReading(t *testing.T, options int32) *reading {
-	m := memory.New("QM1", "Q1")
+	m := memory.New("QM1", "Q1", "Q2")
 	clk := clock.NewFake(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
 	p := start(t, m, nil, clk).client(t)
 	return &reading{peer: p, clk: clk, m: m, q: p.open(1, "Q1"), option: options}
@@ -215,6 +215,43 @@ func TestReadAheadTold(t *testing.T) {
 	r.got("A")
 	r.clk.Advance(30 * time.Second) // heartbeats are rarer
 	r.quiet()
+}
+
+// It is told again also while the conversation's goroutine waits for messages of another handle.
+func TestReadAheadToldBeside(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_NO_SYNCPOINT)
+	r.puts("A")
+	r.got(".")
+	r.ask(wire.ReqSelection)
+	r.got("!")
+	held := r.q
+	r.q = r.open(1, "Q2")
+	r.ask(firstWait)
+	r.quiet()
+	r.q = held
+	for _, d := range []time.Duration{50, 100} {
+		r.clk.Advance(d * time.Millisecond)
+		r.got("!")
+	}
+	r.ask(wire.ReqSync)
+	r.got("A")
+}
+
+// So it is while an MQGET waits.
+func TestReadAheadToldWhileMQGET(t *testing.T) {
+	b := &slow{Manager: memory.New("QM1", "Q1", "Q2"), waits: &fakeWait{held: true}}
+	clk := clock.NewFake(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+	p := start(t, nil, b, clk).client(t)
+	r := &reading{peer: p, clk: clk, m: b.Manager, q: p.open(1, "Q1")}
+	q2 := p.open(1, "Q2")
+	r.ask(wire.ReqSelection)
+	r.got("!")
+	p.send(wire.MQGET, 1, q2, newGet(mqi.MQGMO_WAIT, mqi.MQWI_UNLIMITED))
+	r.quiet()
+	for _, d := range []time.Duration{50, 100} {
+		r.clk.Advance(d * time.Millisecond)
+		r.got("!")
+	}
 }
 
 // A listener is sent a persistent message when it has nothing more.

@@ -165,6 +165,9 @@ func (c *conv) claim(later bool) bool {
 	free := !c.owned
 	c.owned = true
 	c.kicked = c.kicked || later || !free
+	if !free && c.stopIt != nil && c.asides { // it looks when it no longer waits for a stream
+		c.stopIt(errMoved)
+	}
 	return free
 }
 
@@ -213,7 +216,7 @@ func (c *conv) work() error {
 			continue
 		}
 		if held {
-			return nil
+			return c.remind()
 		}
 		select {
 		case m := <-c.in:

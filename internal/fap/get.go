@@ -151,7 +151,7 @@ func (c *conv) waiting(stream bool) (ctx context.Context, done func() mqi.RC) {
 	c.mu.Lock()
 	c.stopIt, c.asides = cancel, stream
 	switch {
-	case stream && (len(c.in) > 0 || c.wakeStream != 0):
+	case stream && (len(c.in) > 0 || c.kicked || c.wakeStream != 0):
 		cancel(errMoved)
 	case !stream && c.wake != 0:
 		cancel(errWoken)
