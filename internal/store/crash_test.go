@@ -275,6 +275,7 @@ func scratchSub(t testing.TB) string {
 	e, ok := scratchDirs[t.Name()]
 	if !ok {
 		e.dir = scratch(t)
+		t.Cleanup(func() { delete(scratchDirs, t.Name()) }) // the test may run again
 	}
 	e.n++
 	scratchDirs[t.Name()] = e
