@@ -273,6 +273,32 @@ func TestReadAheadListener(t *testing.T) {
 	r.got("C")
 }
 
+// When it is told that its queue gives messages again, and then that its window is closed, its next request counts, though it is the
+// same once more.
+func TestReadAheadListenerAgain(t *testing.T) {
+	r := startReading(t, mqi.MQGMO_NO_SYNCPOINT)
+	r.note(1, -1, wire.NoteConnState, 2, false)
+	r.ask(wire.ReqSelection | wire.ReqCallback)
+	r.puts("a")
+	r.got(".a")
+	r.ask(0) // of the window alone
+	set := func(inhibit int32, code wire.Note) {
+		t.Helper()
+		r.send(wire.MQSET, 1, r.q, &wire.Attrs{Selectors: []int32{mqi.MQIA_INHIBIT_GET}, IntCount: 1, Ints: []int32{inhibit}, Values: true})
+		r.want(wire.MQSET.Reply())
+		if _, _, b := r.want(wire.Notification); b.(*wire.Notify).Code != code {
+			t.Fatalf("told %+v", b)
+		}
+	}
+	set(mqi.MQQA_GET_INHIBITED, wire.NoteGetInhibited)
+	set(mqi.MQQA_GET_ALLOWED, wire.NoteGetAllowed)
+	r.puts("B")
+	r.got(".!")
+	r.left(1)
+	r.ask(wire.ReqCallback)
+	r.got("B")
+}
+
 // In a unit of work every message waits until it is asked for: the commit of the one before would take it along.
 func TestReadAheadSyncpoint(t *testing.T) {
 	r := startReading(t, mqi.MQGMO_SYNCPOINT)

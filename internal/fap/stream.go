@@ -162,7 +162,7 @@ func (st *stream) ask(waits, confirm bool) (crossed bool) {
 // hold tells a client that reads ahead that its window is closed, since the next message must not be lost with it: whoever waits
 // then, or comes to wait later, asks for it.
 func (c *conv) hold(st *stream) error {
-	st.open, st.asked, st.shut = false, false, true
+	st.open, st.asked, st.shut, st.again = false, false, true, false
 	c.pause(st, hintPause<<st.hint)
 	st.hint = min(st.hint+1, mostHints)
 	h := st.h
