@@ -237,7 +237,42 @@ func TestReadAheadToldBeside(t *testing.T) {
 	r.got("A")
 }
 
-// So it is while an MQGET waits.
+// Who has taken no notice, and waits, can still be woken.
+func TestReadAheadToldWake(t *testing.T) {
+	for _, waiter := range []bool{false, true} {
+		b := &slow{Manager: memory.New("QM1", "Q1")}
+		if waiter {
+			b.waits = &fakeWait{held: true}
+		}
+		clk := clock.NewFake(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+		p := start(t, nil, b, clk).client(t)
+		p.startConv(3)
+		conn := p.connect(3)
+		r := &reading{peer: p, clk: clk, m: b.Manager, q: p.open(1, "Q1")}
+		r.puts("A")
+		r.got(".")
+		q := p.open(3, "Q1")
+		p.sendH(p.header(wire.RequestMsgs, 3, 1, 0), wire.API{}, &wire.Request{Hobj: q, Requested: aheadWindow, MaxMsg: -1,
+			Flags: wire.ReqSelection, Sel: &wire.Selection{Index: 1, MDVersion: 2, CCSID: 819, Encoding: 273}})
+		p.want(wire.Notification)
+		p.quiet()
+		p.sendH(p.header(wire.SPI, 1, 3, wire.FlagConfirm), wire.API{}, &wire.SPIBody{Verb: wire.SPINotify, OutVersion: 1,
+			OutLength: 12, Part: &wire.SPINotifyIn{Options: 1, Reason: mqi.MQRC_XWAIT_CANCELED, Connection: conn}})
+		for woken, answered := false, false; !woken || !answered; {
+			switch h, _, b := p.recv(); {
+			case h.Type == wire.SPI.Reply():
+				answered = true
+			case h.Type == wire.AsyncMsg && b.(*wire.Async).Reason == mqi.MQRC_XWAIT_CANCELED:
+				woken = true
+			default:
+				t.Fatalf("%+v", b)
+			}
+		}
+		r.left(1)
+	}
+}
+
+// It is told again also while an MQGET waits.
 func TestReadAheadToldWhileMQGET(t *testing.T) {
 	b := &slow{Manager: memory.New("QM1", "Q1", "Q2"), waits: &fakeWait{held: true}}
 	clk := clock.NewFake(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))

@@ -26,8 +26,7 @@ func (c *conv) resumeAll(block bool) error {
 		return nil
 	}
 	if rc, upTo := c.woken(); rc != 0 {
-		all := c.streams.wanted()
-		if err := c.endWaits(all, rc, upTo); err != nil {
+		if err := c.endWaits(rc, upTo); err != nil {
 			return err
 		}
 	}
@@ -165,6 +164,9 @@ func (c *conv) stream() (more bool, err error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.kicked, nil
+	}
+	if rc, upTo := c.woken(); rc != 0 {
+		return true, c.endWaits(rc, upTo)
 	}
 	if !c.streams.ready() {
 		return false, nil

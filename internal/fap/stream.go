@@ -215,9 +215,6 @@ func (c *conv) notified(m call, n *wire.Notify) error {
 // arrived. An error ends the socket.
 func (c *conv) pump() error {
 	all := c.streams.wanted()
-	if rc, upTo := c.woken(); rc != 0 {
-		return c.endWaits(all, rc, upTo)
-	}
 	if len(all) == 1 {
 		rc, err := c.deliver(c.ctx, all[0], false)
 		if err != nil || rc == 0 {
@@ -264,13 +261,14 @@ func (c *conv) woken() (mqi.RC, int64) {
 
 // endWaits ends the gets that wait for a stream; listeners do not wait for anything, and a get that began later goes on. Of several
 // that read ahead it is not known for which the client waits: all are told, and their windows stay open, since a client that does
-// not wait takes no notice, and asks for nothing as long as its window has room.
-func (c *conv) endWaits(all []*stream, rc mqi.RC, upTo int64) error {
-	for _, st := range all {
-		if st.req.Flags&wire.ReqCallback != 0 || st.seq > upTo {
+// not wait takes no notice, and asks for nothing as long as its window has room. One that has been told that its window is closed
+// may wait all the same.
+func (c *conv) endWaits(rc mqi.RC, upTo int64) error {
+	for _, st := range c.streams.open {
+		if st.req.Flags&wire.ReqCallback != 0 || st.seq > upTo || !st.open && st.hint == 0 {
 			continue
 		}
-		st.open, st.asked = st.readsAhead(), false
+		st.open, st.asked = st.open && st.readsAhead(), false
 		if err := c.sendReason(st, rc); err != nil {
 			return err
 		}
