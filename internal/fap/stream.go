@@ -335,14 +335,11 @@ func (c *conv) idle(d time.Duration) {
 func (c *conv) deliver(ctx context.Context, st *stream, wait bool) (rc mqi.RC, err error) {
 	md, gmo := st.wanted(wait)
 	room := c.room(st, &gmo)
-	var body []byte
-	var total int
-	var gerr error
+	get := c.conn.Get
 	if st.readsAhead() && !st.asked {
-		body, total, gerr = c.conn.GetAhead(ctx, st.req.Hobj, &md, &gmo, room)
-	} else {
-		body, total, gerr = c.conn.Get(ctx, st.req.Hobj, &md, &gmo, room)
+		get = c.conn.GetAhead
 	}
+	body, total, gerr := get(ctx, st.req.Hobj, &md, &gmo, room)
 	if gerr == ErrHeld {
 		return 0, c.hold(st)
 	}

@@ -56,26 +56,21 @@ func (t *turn) flushMuch() {
 // flush is called before the goroutine waits for anything.
 func (t *turn) flush() {
 	t.home.out.flush()
-	if t.put && !t.waited && len(t.touched) == 1 {
-		k := t.touched[0]
-		k.touchedBy.CompareAndSwap(t, nil)
-		k.out.flushSoon(k.s.opt.Clock)
-		t.forget()
-		return
-	}
-	t.flushTouched()
+	t.flushOthers(t.put && !t.waited && len(t.touched) == 1)
 }
 
-func (t *turn) flushTouched() {
+func (t *turn) flushTouched() { t.flushOthers(false) }
+
+// flushOthers flushes the other sockets, or with soon leaves to their outboxes when that is, and begins anew.
+func (t *turn) flushOthers(soon bool) {
 	for _, k := range t.touched {
 		k.touchedBy.CompareAndSwap(t, nil)
-		k.out.flush()
+		if soon {
+			k.out.flushSoon(k.s.opt.Clock)
+		} else {
+			k.out.flush()
+		}
 	}
-	t.forget()
-}
-
-// forget begins anew, after a flush.
-func (t *turn) forget() {
 	clear(t.touched)
 	t.touched, t.bytes, t.waited, t.put = t.touched[:0], 0, false, false
 }

@@ -293,8 +293,7 @@ func (w *logWriter) unit(t *Tx) ([]logOp, error) {
 			return nil, err
 		}
 	}
-	out := e.out
-	return out, e.emit(kindTx)
+	return e.out, e.emit(kindTx)
 }
 
 func (e *unitEncoder) reset() {

@@ -136,17 +136,13 @@ func withoutHandles(pmo *mqi.PMO) (back func()) {
 
 // Get gives properties for a message handle of the client's in an MQRFH2, of which the client fills it.
 func (c conn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, error) {
-	handle, options := gmo.MsgHandle, gmo.Options
-	defer func() { gmo.MsgHandle, gmo.Options = handle, options }()
-	propsInData(gmo)
+	defer insteadOfHandle(gmo)()
 	return c.Conn.Get(ctx, qmgr.Handle(hobj), md, gmo, max)
 }
 
 // GetAhead is as Get.
 func (c conn) GetAhead(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, error) {
-	handle, options := gmo.MsgHandle, gmo.Options
-	defer func() { gmo.MsgHandle, gmo.Options = handle, options }()
-	propsInData(gmo)
+	defer insteadOfHandle(gmo)()
 	body, total, err := c.Conn.GetAhead(ctx, qmgr.Handle(hobj), md, gmo, max)
 	return body, total, held(err)
 }
@@ -156,6 +152,13 @@ func held(err error) error {
 		return fap.ErrHeld
 	}
 	return err
+}
+
+// insteadOfHandle is propsInData until the function that it returns is called.
+func insteadOfHandle(gmo *mqi.GMO) (back func()) {
+	handle, options := gmo.MsgHandle, gmo.Options
+	propsInData(gmo)
+	return func() { gmo.MsgHandle, gmo.Options = handle, options }
 }
 
 // propsInData asks for properties in the data where the client wants them in a handle of its own.

@@ -36,15 +36,19 @@ type wait struct {
 	options int32
 }
 
-func (w *wait) Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, fap.WaitState, error) {
+// begin has the get ask for properties as conn.Get does, until state sees its end.
+func (w *wait) begin(gmo *mqi.GMO) {
 	w.gmo, w.handle, w.options = gmo, gmo.MsgHandle, gmo.Options
 	propsInData(gmo)
+}
+
+func (w *wait) Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, fap.WaitState, error) {
+	w.begin(gmo)
 	return w.state(w.w.Get(qmgr.Handle(hobj), md, gmo, max))
 }
 
 func (w *wait) GetAhead(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int, asked bool) ([]byte, int, fap.WaitState, error) {
-	w.gmo, w.handle, w.options = gmo, gmo.MsgHandle, gmo.Options
-	propsInData(gmo)
+	w.begin(gmo)
 	return w.state(w.w.GetAhead(qmgr.Handle(hobj), md, gmo, max, asked))
 }
 
