@@ -105,19 +105,26 @@ type stays struct{ *taker }
 
 func (x stays) Take(by any, body []byte, total int, err error) { x.got = append(x.got, string(body)) }
 
+// asksAhead has a connection wait on Q for a message that somebody asks for, with room for more.
+func (r *rig) asksAhead(c *Conn) stays {
+	r.t.Helper()
+	x := stays{&taker{h: r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)}}
+	x.w = c.NewWaiting(x)
+	x.md, x.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
+	x.gmo.Options, x.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
+	if _, _, s, err := x.w.GetAhead(x.h, &x.md, &x.gmo, 100, true); s != GetWaits {
+		r.t.Fatal(s, err)
+	}
+	return x
+}
+
 // One that waits on behind the message that somebody has asked for is handed only what may be lost.
 func TestHandOverAhead(t *testing.T) {
 	r := newRig(t)
 	r.define("QLOCAL", "Q")
 	for _, first := range []func(*mqi.MD){pers, notPers} {
 		c := r.connect()
-		x := stays{&taker{h: r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)}}
-		x.w = c.NewWaiting(x)
-		x.md, x.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
-		x.gmo.Options, x.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
-		if _, _, s, err := x.w.GetAhead(x.h, &x.md, &x.gmo, 100, true); s != GetWaits {
-			t.Fatal(s, err)
-		}
+		x := r.asksAhead(c)
 		for i, f := range []func(*mqi.MD){first, notPers, notPers, pers, notPers} {
 			if _, err := r.putBy("Q", string(rune('a'+i)), f); err != nil {
 				t.Fatal(err)
@@ -143,13 +150,7 @@ func TestLookAgainAhead(t *testing.T) {
 	r := newRig(t)
 	r.define("QLOCAL", "Q")
 	c := r.connect()
-	x := stays{&taker{h: r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)}}
-	x.w = c.NewWaiting(x)
-	x.md, x.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
-	x.gmo.Options, x.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
-	if _, _, s, err := x.w.GetAhead(x.h, &x.md, &x.gmo, 100, true); s != GetWaits {
-		t.Fatal(s, err)
-	}
+	x := r.asksAhead(c)
 	if _, err := r.putBy("Q", "a", notPers); err != nil || len(x.got) != 1 {
 		t.Fatal(x.got, err)
 	}

@@ -197,43 +197,51 @@ func TestDamagedFreeList(t *testing.T) {
 	}
 }
 
+// emptied removes the first n messages of filled, has a checkpoint and ends.
+func emptied(t *testing.T, dir string, n int, m StopMode) {
+	t.Helper()
+	s, err := Open(Options{Dir: dir, SegmentSize: minSegmentSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		tx := &Tx{}
+		tx.Remove(1, Seq(i+1), true)
+		s.Submit(tx)
+	}
+	if err := s.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(m, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func stateSize(t *testing.T, dir string) int64 {
+	t.Helper()
+	st, err := os.Stat(statePath(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Size()
+}
+
 // A state file that is mostly free gives its room back at the next start.
 func TestStateFileShrinks(t *testing.T) {
 	defer func(n int64) { compactMin = n }(compactMin)
 	compactMin = 64 << 10
 	dir := t.TempDir()
 	filled(t, dir, 1000, Immediate)
-	size := func() int64 {
-		st, err := os.Stat(statePath(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return st.Size()
-	}
-	before := size()
+	before := stateSize(t, dir)
 	for _, m := range []StopMode{Preempt, Immediate} {
-		s, err := Open(Options{Dir: dir, SegmentSize: minSegmentSize})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 990 {
-			tx := &Tx{}
-			tx.Remove(1, Seq(i+1), true)
-			s.Submit(tx)
-		}
-		if err := s.Checkpoint(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(m, nil); err != nil {
-			t.Fatal(err)
-		}
+		emptied(t, dir, 990, m)
 	}
 	s, err := Open(Options{Dir: dir, SegmentSize: minSegmentSize})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close(Preempt, nil)
-	if after := size(); after > before/4 {
+	if after := stateSize(t, dir); after > before/4 {
 		t.Fatalf("the file has %d bytes, had %d", after, before)
 	}
 	for i := 990; i < 1000; i++ {

@@ -114,33 +114,13 @@ func TestStateFileOfWhichHalfIsFree(t *testing.T) {
 	compactMin = 64 << 10
 	dir := t.TempDir()
 	filled(t, dir, 400, Immediate)
+	emptied(t, dir, 200, Immediate)
+	before := stateSize(t, dir)
 	s, err := Open(Options{Dir: dir, SegmentSize: minSegmentSize})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 200 {
-		tx := &Tx{}
-		tx.Remove(1, Seq(i+1), true)
-		s.Submit(tx)
-	}
-	if err := s.Checkpoint(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(Immediate, nil); err != nil {
-		t.Fatal(err)
-	}
-	size := func() int64 {
-		st, err := os.Stat(statePath(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return st.Size()
-	}
-	before := size()
-	if s, err = Open(Options{Dir: dir, SegmentSize: minSegmentSize}); err != nil {
-		t.Fatal(err)
-	}
-	if after := size(); after != before {
+	if after := stateSize(t, dir); after != before {
 		t.Errorf("%d bytes, %d before", after, before)
 	}
 	if err := s.Close(Immediate, nil); err != nil {
