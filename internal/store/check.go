@@ -40,8 +40,11 @@ type checker struct {
 	out []Problem
 }
 
+// add reports whether there is room for another one.
 func (c *checker) add(p Problem) bool {
-	c.out = append(c.out, p)
+	if len(c.out) < maxProblems {
+		c.out = append(c.out, p)
+	}
 	return len(c.out) < maxProblems
 }
 
