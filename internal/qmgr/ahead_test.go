@@ -80,9 +80,14 @@ func TestWaitAhead(t *testing.T) {
 		if _, err := r.putBy("Q", "keep", pers, func(md *mqi.MD) { md.CorrelID = mqi.ID{1} }); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, s, err := idle.w.Resume(); s != GetOver || err != ErrHeld {
+		want, held := GetOver, ErrHeld
+		if id { // it has to look into the message, which has gone to the other one
+			want, held = GetWaits, nil
+		}
+		if _, _, s, err := idle.w.Resume(); s != want || err != held {
 			t.Errorf("the one that nobody asked for: %v, %v", s, err)
 		}
+		idle.w.Cancel()
 		b, _, s, err := asks.w.Resume()
 		if s == GetBlocks {
 			b, _, s, err = asks.w.Finish(false)
@@ -164,5 +169,59 @@ func TestLookAgainAhead(t *testing.T) {
 	}
 	if b, _, s, err := x.w.Resume(); s != GetOver || err != ErrHeld || r.depth("Q") != 1 {
 		t.Errorf("%q, state %v, %v; depth %d", b, s, err, r.depth("Q"))
+	}
+}
+
+// A message whose identifier only has the hash of the one that is asked for is nobody's reason to wait: a get for nobody goes past it,
+// or waits on, and what it is for comes to it.
+func TestAheadWithEqualHash(t *testing.T) {
+	a, b := collidingIDs(t)
+	for _, what := range []int32{mqi.MQMO_MATCH_CORREL_ID, mqi.MQMO_MATCH_MSG_ID} {
+		r := newRig(t)
+		r.define("QLOCAL", "Q")
+		c := r.connect()
+		id := func(id mqi.ID) func(*mqi.MD) { return func(md *mqi.MD) { md.MsgID, md.CorrelID = id, id } }
+		if _, err := r.putBy("Q", "of another", pers, id(a)); err != nil {
+			t.Fatal(err)
+		}
+		h := r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)
+		ahead := func() (string, error) {
+			md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+			md.MsgID, md.CorrelID, gmo.Version, gmo.MatchOptions = b, b, 2, what
+			data, _, err := c.GetAhead(bg, h, &md, &gmo, 100)
+			return string(data), err
+		}
+		if got, err := ahead(); err == ErrHeld {
+			t.Errorf("match %d: held for the other one: %q", what, got)
+		} else {
+			wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+		}
+		waits := stays{&taker{h: h}}
+		waits.w = c.NewWaiting(waits)
+		waits.md, waits.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
+		waits.md.MsgID, waits.md.CorrelID = b, b
+		waits.gmo.Version, waits.gmo.MatchOptions, waits.gmo.Options, waits.gmo.WaitInterval = 2, what, mqi.MQGMO_WAIT, -1
+		if _, _, s, err := waits.w.GetAhead(h, &waits.md, &waits.gmo, 100, false); s != GetWaits {
+			t.Fatalf("match %d: it does not wait: %v, %v", what, s, err)
+		}
+		if _, err := r.putBy("Q", "of another, too", pers, id(a)); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, s, err := waits.w.Resume(); s != GetWaits {
+			t.Errorf("match %d: when the other one comes: %q, %v, %v", what, got, s, err)
+		}
+		if _, err := r.putBy("Q", "its own", pers, id(b)); err != nil {
+			t.Fatal(err)
+		}
+		if got, _, s, err := waits.w.Resume(); s != GetOver || err != ErrHeld {
+			t.Errorf("match %d: when its own comes: %q, %v, %v", what, got, s, err)
+		}
+		if _, err := ahead(); err != ErrHeld {
+			t.Errorf("match %d: its own: %v", what, err)
+		}
+		if r.depth("Q") != 3 {
+			t.Errorf("match %d: depth %d", what, r.depth("Q"))
+		}
+		r.stop()
 	}
 }

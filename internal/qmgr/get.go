@@ -286,7 +286,7 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		slot = q.find(s)
 	}
 	switch {
-	case slot != 0 && g.match.sure() && g.spare.holds(q.slab.at(slot).flags):
+	case slot != 0 && g.match.certain() && g.spare.holds(q.slab.at(slot).flags):
 		return nil, nil, rcHeld
 	case slot != 0:
 		return g.choose(s, slot), nil, 0
@@ -334,7 +334,7 @@ func (g *getting) waitKind() waitKind {
 }
 
 // choose notes the message, and hides it when it is to be taken. A message that will not be taken because the buffer
-// is too small stays in sight, and so does one that must be looked into first.
+// is too small stays in sight, and so do one that must be looked into first and one that is left to others.
 func (g *getting) choose(s *search, slot uint32) *found {
 	q := g.q
 	f := &found{slot: slot, e: *q.slab.at(slot)}
@@ -344,7 +344,7 @@ func (g *getting) choose(s *search, slot uint32) *found {
 			f.more = append(f.more, &found{slot: x, e: *q.slab.at(x)})
 		}
 	}
-	if !g.browse && g.match.sure() && !g.tooSmall(f.size()) {
+	if !g.browse && g.match.sure() && !g.spare.holds(f.e.flags) && !g.tooSmall(f.size()) {
 		q.claimAll(f)
 	}
 	return f

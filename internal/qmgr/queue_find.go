@@ -44,6 +44,9 @@ func (t *match) alone() bool {
 // looked into before it is claimed.
 func (t *match) sure() bool { return t.sel == nil }
 
+// certain reports whether what the queue has in memory answers the match for sure.
+func (t *match) certain() bool { return t.sure() && !t.byMsg && !t.byCor }
+
 // accepts checks what the queue has only hashes of.
 func (t *match) accepts(md *mqi.MD) bool {
 	return (!t.byMsg || t.msgID == md.MsgID) && (!t.byCor || t.corID == md.CorrelID)

@@ -178,7 +178,7 @@ func (q *Queue) serve(slot uint32) {
 	}
 	for w := q.wait.pick(e); w != nil; w = q.wait.pick(e) {
 		if w.spare.holds(e.flags) {
-			q.wait.end(w, waitResult{rc: rcHeld})
+			q.wait.end(w, w.held())
 			continue
 		}
 		e.flags |= fClaimed
@@ -186,6 +186,14 @@ func (q *Queue) serve(slot uint32) {
 		return
 	}
 	q.serveLookers(slot)
+}
+
+// held is what ends the wait for a message that is left to others: when only the hash of its identifier fits it has to be looked into.
+func (w *waiter) held() waitResult {
+	if w.match.certain() {
+		return waitResult{rc: rcHeld}
+	}
+	return waitResult{look: true}
 }
 
 // serveExpired lets one get look: it finds that the message's time is over and discards it, with the report it asked for.
@@ -206,7 +214,7 @@ func (q *Queue) serveLookers(slot uint32) {
 		switch e := q.slab.at(slot); {
 		case !w.match.direct() || !q.meets(w.match, slot):
 		case w.spare.holds(e.flags):
-			q.wait.end(w, waitResult{rc: rcHeld})
+			q.wait.end(w, w.held())
 		default:
 			e.flags |= fClaimed
 			q.wait.end(w, waitResult{slot: slot, seq: e.seq})

@@ -188,6 +188,9 @@ func (w *Waiting) mayWait(f *found) bool {
 	if f.e.flags&fPersistent == 0 {
 		return false
 	}
+	if w.g.spare.holds(f.e.flags) { // it is only looked into
+		return !w.c.m.opt.Store.InMemory(w.g.q.qid, f.e.seq)
+	}
 	return !w.g.inWork(true) || w.g.browse || len(f.more) > 0 || !w.c.m.opt.Store.InMemory(w.g.q.qid, f.e.seq)
 }
 
