@@ -85,6 +85,13 @@ func (t *fakeTimer) Reset(d time.Duration) bool {
 	return was
 }
 
+// Timers is how many wait, After's included.
+func (c *Fake) Timers() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.timers)
+}
+
 // Advance moves the clock and runs, in order of their time, all timers that became due, each before
 // Advance returns.
 func (c *Fake) Advance(d time.Duration) {

@@ -363,3 +363,34 @@ func TestReadAheadBrowse(t *testing.T) {
 	}
 	r.left(2)
 }
+
+// What a conversation was to look at later ends with it, or with its handle: the timers that keep it in memory too.
+func TestReadAheadEnds(t *testing.T) {
+	for how, end := range map[string]func(r *reading){
+		"MQCLOSE": func(r *reading) { r.call(wire.MQCLOSE, 1, r.q, &wire.Close{}) },
+		"MQDISC":  func(r *reading) { r.call(wire.MQDISC, 1, 0, &wire.Empty{}) },
+		"END_CONV": func(r *reading) {
+			r.startConv(3)
+			r.endConv(1, 0)
+		},
+		"the socket": func(r *reading) {
+			r.sendH(r.header(wire.StatusData, 0, 0, wire.FlagClose), wire.API{}, &wire.Status{None: true})
+		},
+	} {
+		r := startReading(t, mqi.MQGMO_NO_SYNCPOINT)
+		before := r.clk.Timers()
+		r.puts("A")
+		r.got(".")
+		r.ask(wire.ReqSelection)
+		r.got("!")
+		for _, d := range []time.Duration{50, 100, 200, 400} {
+			r.clk.Advance(d * time.Millisecond)
+			r.got("!")
+		}
+		if n := r.clk.Timers(); n != before+1 {
+			t.Errorf("%s: %d timers, %d before", how, n, before)
+		}
+		end(r)
+		eventually(t, how+": its timers have ended", func() bool { return r.clk.Timers() <= before })
+	}
+}

@@ -249,6 +249,7 @@ func (c *conv) cleanup() {
 			c.waiter.RunWoken(nil) // of a verb that did not come to its end
 		}
 		c.setConn(nil)
+		c.streams.reset(c)
 	}
 }
 

@@ -1,7 +1,11 @@
 package fap
 
 import (
+	"context"
+	"net"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -170,6 +174,61 @@ func TestAskedIsNotHeld(t *testing.T) {
 		other.wg.Wait()
 		if held, want := other.out.hold.n > 0, i == 1 || i == 3; held != want {
 			t.Errorf("message %d is held: %v", i, held)
+		}
+	}
+}
+
+// ending notes what is written until it is closed.
+type ending struct {
+	net.Conn
+	mu     sync.Mutex
+	text   string
+	closed bool
+}
+
+func (e *ending) Write(b []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return 0, net.ErrClosed
+	}
+	e.text += string(b)
+	return len(b), nil
+}
+
+func (e *ending) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	return nil
+}
+
+// TestHeldGoBeforeTheEnd: when we end a channel, a message that was got for its client and is held back is sent first; then comes why,
+// if the client is told.
+func TestHeldGoBeforeTheEnd(t *testing.T) {
+	for _, cause := range []error{context.Canceled, errStopped, errIdle, errReconnect} {
+		clk := clock.NewFake(time.Unix(1000, 0))
+		nc := &ending{}
+		k := &socket{s: &Server{opt: Options{Clock: clk}}, nc: nc}
+		k.ctx, k.cancel = context.WithCancelCause(context.Background())
+		k.link.Store(&link{fap: 17, transmission: wire.DefaultTransmission, style: style{order: wire.Big, ccsid: 819}})
+		k.out.init(nc, &k.wg, func(error) {}, func() {})
+		for _, text := range []string{"first", "held"} {
+			if err := k.out.add(func(b []byte) []byte { return append(b, text...) }); err != nil {
+				t.Fatal(err)
+			}
+			k.out.flushSoon(clk)
+			k.wg.Wait()
+		}
+		if nc.text != "first" || k.out.hold.n != 1 {
+			t.Fatalf("%q, %d messages are held", nc.text, k.out.hold.n)
+		}
+		k.cancel(cause)
+		k.hardEnd()
+		k.wg.Wait()
+		rest, ok := strings.CutPrefix(nc.text, "firstheld")
+		if _, told := lastCode(cause); !ok || !nc.closed || told != strings.HasPrefix(rest, "TSH ") || !told && rest != "" {
+			t.Errorf("%v: wrote %q, closed %v", cause, nc.text, nc.closed)
 		}
 	}
 }

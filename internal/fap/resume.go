@@ -187,7 +187,18 @@ func (k *socket) hasRoom() {
 func (c *conv) pause(st *stream, d time.Duration) {
 	clk := c.k.s.opt.Clock
 	st.until = clk.Now().Add(d)
-	clk.AfterFunc(d, c.kick)
+	if st.alarm == nil {
+		st.alarm = clk.AfterFunc(d, c.kick)
+	} else {
+		st.alarm.Reset(d)
+	}
+}
+
+// endPause ends it. An alarm that is not stopped would keep the conversation in memory beyond its end.
+func (st *stream) endPause() {
+	if st.until = (time.Time{}); st.alarm != nil {
+		st.alarm.Stop()
+	}
 }
 
 func (c *conv) pausing(st *stream) bool {

@@ -131,24 +131,33 @@ func (k *socket) run() {
 }
 
 // hardEnd closes the connection when the context ends, which wakes the reader and the writers. A client of a queue manager
-// that stops is told first.
+// that stops is told first. When it is we who end it, messages that were got for the client, and are held back, go before.
 func (k *socket) hardEnd() {
-	if code, tell := lastCode(context.Cause(k.ctx)); tell && k.link.Load().fap > 0 {
+	cause := context.Cause(k.ctx)
+	switch code, tell := lastCode(cause); {
+	case tell && k.link.Load().fap > 0:
 		k.lastWord(wire.FlagClose, code)
+	case errors.Is(cause, errReconnect):
+		k.sendRest()
 	}
 	k.hangUp()
 }
 
-// lastWord sends a STATUS before the connection is closed. A peer that reads nothing does not hold it up: the timer closes
-// the connection, and with it frees a writer that holds the lock.
+// lastWord sends a STATUS before the connection is closed.
 func (k *socket) lastWord(flags byte, code wire.Code) {
-	t := k.s.opt.Clock.AfterFunc(lastWordTime, func() { k.hangUp() })
-	defer t.Stop()
 	h := k.plain(wire.StatusData)
 	h.Flags = flags
-	if k.write(h, wire.API{}, &wire.Status{Code: code}) != nil || k.out.drain() != nil {
+	if k.add(h, wire.API{}, &wire.Status{Code: code}) != nil || k.sendRest() != nil {
 		k.hangUp()
 	}
+}
+
+// sendRest writes what there is. A peer that reads nothing does not hold it up: the timer closes the connection, and with it frees a
+// writer that holds the lock.
+func (k *socket) sendRest() error {
+	t := k.s.opt.Clock.AfterFunc(lastWordTime, func() { k.hangUp() })
+	defer t.Stop()
+	return k.out.drain()
 }
 
 // finish ends timers, conversations and the channel instance.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
@@ -45,10 +46,11 @@ type stream struct {
 	told  mqi.RC      // why its listener is not served, as it has been told
 	again bool        // it has been told that it is served again, whereupon the client repeats its request
 
-	wait   Wait      // of a connection whose gets need no goroutine
-	parked bool      // it waits there
-	blocks bool      // it is to be finished by the conversation's goroutine
-	until  time.Time // it is left alone until then
+	wait   Wait        // of a connection whose gets need no goroutine
+	parked bool        // it waits there
+	blocks bool        // it is to be finished by the conversation's goroutine
+	until  time.Time   // it is left alone until then,
+	alarm  clock.Timer // which this says; nil: never yet
 	md     mqi.MD
 	gmo    mqi.GMO
 }
@@ -76,12 +78,19 @@ func (s *streams) wanted() []*stream {
 
 func (s *streams) ready() bool { return len(s.wanted()) > 0 }
 
-func (s *streams) reset(c *conv) { *s = streams{c: c, open: map[int32]*stream{}} }
+// reset begins anew. No get of them waits.
+func (s *streams) reset(c *conv) {
+	for _, st := range s.open {
+		st.endPause()
+	}
+	*s = streams{c: c, open: map[int32]*stream{}}
+}
 
 // forget ends what was asked for on a handle.
 func (s *streams) forget(hobj int32) {
 	if st := s.open[hobj]; st != nil {
 		s.c.unpark(st)
+		st.endPause()
 		delete(s.open, hobj)
 	}
 }
@@ -118,7 +127,7 @@ func (c *conv) request(m call, r *wire.Request) error {
 		st.sel, st.again = *r.Sel, false
 	}
 	c.unpark(st)
-	st.until = time.Time{}
+	st.endPause()
 	st.req, st.h, st.seq, st.open, st.next = *r, m.h, m.seq, true, false
 	st.ahead = max(0, st.ahead-int(r.Received))
 	if r.Requested <= 1 {
