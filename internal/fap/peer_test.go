@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -91,7 +92,12 @@ func startWith(t testing.TB, b fap.Backend, o fap.Options, cert *tls.Certificate
 			t.Error("Serve does not end")
 		}
 	}
-	t.Cleanup(s.stop)
+	t.Cleanup(func() {
+		s.stop()
+		if t.Failed() {
+			t.Logf("the server's log:\n%s", s.log)
+		}
+	})
 	return s
 }
 
@@ -156,7 +162,7 @@ func (p *peer) recv() (wire.Header, wire.API, wire.Body) {
 	for {
 		h, body, err := wire.ReadSegment(p.nc, 1<<20)
 		if err != nil {
-			p.t.Fatalf("receiving: %v", err)
+			p.t.Fatalf("receiving: %v%s", err, stacksAt(err))
 		}
 		whole, done, err := p.asm.Add(h, body)
 		if err != nil {
@@ -177,12 +183,21 @@ func (p *peer) recv() (wire.Header, wire.API, wire.Body) {
 	}
 }
 
+// stacksAt says where every goroutine is when a peer has waited in vain: who should have written for it is one of them.
+func stacksAt(err error) string {
+	if ne, ok := err.(net.Error); !ok || !ne.Timeout() {
+		return ""
+	}
+	b := make([]byte, 1<<20)
+	return "\n" + string(b[:runtime.Stack(b, true)])
+}
+
 // want receives one message and checks its type.
 func (p *peer) want(t wire.Type) (wire.Header, wire.API, wire.Body) {
 	p.t.Helper()
 	h, a, b := p.recv()
 	if h.Type != t {
-		p.t.Fatalf("received %v (%+v), want %v", h.Type, b, t)
+		p.t.Fatalf("received %v (%+v, %+v), want %v", h.Type, a, b, t)
 	}
 	return h, a, b
 }

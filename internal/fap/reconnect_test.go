@@ -123,16 +123,19 @@ func TestSubscribeAgain(t *testing.T) {
 	sd := mqi.DefaultSD()
 	sd.ObjectString, sd.SubName, sd.SelectionString = "a/b", "JMS:QM1:c:s", "x > 1"
 	sd.Options = mqi.MQSO_CREATE | mqi.MQSO_ALTER | mqi.MQSO_RESUME | mqi.MQSO_DURABLE | mqi.MQSO_MANAGED
-	_, r := p.call(wire.SPI, 1, 0, &wire.SPIBody{Verb: wire.SPISubscribe, OutVersion: 1, Part: &wire.SPISub{SD: sd}})
+	a, r := p.call(wire.SPI, 1, 0, &wire.SPIBody{Verb: wire.SPISubscribe, OutVersion: 1, Part: &wire.SPISub{SD: sd}})
+	if a.CompCode != 0 || a.Hobj != 7 {
+		t.Fatalf("SPI SUBSCRIBE: %+v, %+v", a, r)
+	}
 	got := r.(*wire.SPIBody).Part.(*wire.SPISub).SD
 	if got.ObjectString != sd.ObjectString || got.SubName != sd.SubName || got.SelectionString != sd.SelectionString {
-		t.Errorf("reply %+v", got)
+		t.Errorf("reply %+v to %+v", got, sd)
 	}
 	if b.conn.sd.Options != sd.Options&^mqi.MQSO_ALTER {
 		t.Errorf("asked with options %#x", b.conn.sd.Options)
 	}
-	_, r = p.call(wire.MQSUB, 1, 0, &wire.Sub{Hsub: -1, SD: sd})
-	if s := r.(*wire.Sub); s.SD.SubName != sd.SubName || b.conn.sd.Options != sd.Options {
-		t.Errorf("MQSUB: %+v, asked with %#x", s.SD, b.conn.sd.Options)
+	a, r = p.call(wire.MQSUB, 1, 0, &wire.Sub{Hsub: -1, SD: sd})
+	if s := r.(*wire.Sub); a.CompCode != 0 || s.Hsub != 8 || s.SD.SubName != sd.SubName || b.conn.sd.Options != sd.Options {
+		t.Errorf("MQSUB: %+v, %+v, asked with %#x", a, s, b.conn.sd.Options)
 	}
 }
