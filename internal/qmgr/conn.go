@@ -77,6 +77,7 @@ type Conn struct {
 	head    msgHead       // of the put in progress
 	token   mqi.Account   // of who connected, once asked for; under verb
 	parked  []*waiter     // gets that wait without a goroutine; under mu
+	paced   *pacedPut     // under verb
 
 	consumes consuming
 }

@@ -93,6 +93,7 @@ type Manager struct {
 
 	parts     [2]atomic.Bool // by Part: whether it runs
 	state     atomic.Int32   // stateStarting …
+	paces     bool           // puts wait for getters that fall behind
 	startedAt time.Time
 	ctx       context.Context // ends with Stop
 	cancel    context.CancelFunc
@@ -173,6 +174,7 @@ func newManager(o Options) (*Manager, error) {
 		byQID:     map[store.QID]*Object{},
 		topicStrs: map[string]*Object{},
 		startedAt: o.Clock.Now(),
+		paces:     o.Clock == clock.Real(), // another one may stand still
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	var err error

@@ -400,7 +400,7 @@ func (c *Conn) deliver(op string, h *handle, pieces []piece, pmo *mqi.PMO) error
 		return nil
 	case !sync:
 		u.by, u.host = c.collector(), c.host
-		return storeReason(op, h.name, c.m.commit(u))
+		return storeReason(op, h.name, c.commitPut(u, h.queue, pieces[0].head, pmo))
 	}
 	w := c.begun()
 	if w != u {

@@ -53,6 +53,7 @@ type queueRun struct {
 
 	stats queueStats
 	watch queueWatch
+	paced pacing
 }
 
 // resting is shared by the queues that nobody has used yet: it is empty, and only read.
@@ -316,6 +317,7 @@ func (q *Queue) remove(slot uint32) {
 	q.got--
 	q.uncom--
 	q.unlink(slot)
+	q.paced.got()
 }
 
 // unhidden keeps what is known of the list true when an entry becomes visible.
