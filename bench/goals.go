@@ -25,7 +25,6 @@ const (
 
 // goals for a queue of n messages in W8 and W9.
 func goals(n int) []goal {
-	depth := func(k int) string { return fmt.Sprintf("ratio to probe at depth %d", k) }
 	return []goal{
 		{work: "W1", name: "exec to first put+get, ms", metric: "exec to first put+get", limit: 60},
 		{work: "W1", name: "idle RSS, MiB", metric: "idle RSS", limit: 25},
@@ -53,7 +52,7 @@ func goals(n int) []goal {
 		{work: "W8", name: "… over NATS'", metric: "kill -9 to first get", peers: []string{"nats"}, limit: 0.5},
 		{work: "W8", name: "RSS with the deep queue, MiB", metric: fmt.Sprintf("%d messages: RSS", n), limit: 120},
 		{work: "W8", name: "RSS after recovery, MiB", metric: "RSS after recovery", limit: 120},
-		{work: "W9", name: "deep over empty, each to the probe", metric: depth(n), over: depth(0), least: true, limit: 0.95},
+		{work: "W9", name: "deep over empty in turn, each to the probe", metric: atDepth(n), over: besideDepth(n), least: true, limit: 0.95},
 	}
 }
 

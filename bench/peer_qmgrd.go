@@ -19,6 +19,7 @@ import (
 // one outside syncpoint, so that each get, too, is answered after its sync. Nonpersistent messages are read ahead.
 type qmgrdPeer struct {
 	proc
+	addr string // where it listens: a port that was free
 	data string // directory of the last Start
 }
 
@@ -35,9 +36,6 @@ var (
 	qmgrdRetain = flag.String("qmgrd-retain", "durable", "retained publications of W7: durable, or memory (they end with the queue manager)")
 )
 
-// qmgrdAddr is where qmgrd listens: a port that is free when the run begins.
-var qmgrdAddr = freeAddr()
-
 func freeAddr() string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -50,7 +48,10 @@ func freeAddr() string {
 // qmgrdQueues are those that the workloads use.
 var qmgrdQueues = []string{"W1", "W16", "N1", "N16", "REQ", "REP", "first", "deep", "warm"}
 
-func newQmgrd() Peer { return &qmgrdPeer{} }
+func newQmgrd() Peer { return &qmgrdPeer{addr: freeAddr()} }
+
+// Twin is another queue manager, which may run beside this one.
+func (p *qmgrdPeer) Twin() Peer { return newQmgrd() }
 
 func (p *qmgrdPeer) Name() string { return "qmgrd" }
 
@@ -96,25 +97,26 @@ func (p *qmgrdPeer) Start(dir string) error {
 		}
 	}
 	p.data = dir
-	argv := append([]string{*qmgrdBin, "start", qmgrdName, "--listen", qmgrdAddr}, strings.Fields(*qmgrdFlags)...)
-	return p.run(dir, qmgrdAddr, []string{"QMGRD_DATA=" + dir}, argv...)
+	argv := append([]string{*qmgrdBin, "start", qmgrdName, "--listen", p.addr}, strings.Fields(*qmgrdFlags)...)
+	return p.run(dir, p.addr, []string{"QMGRD_DATA=" + dir}, argv...)
 }
 
-func dialQmgrd() (*mq.Conn, error) {
-	return mq.Connect(bg, mq.Options{Addr: qmgrdAddr, Channel: "BENCH.SVRCONN", ApplName: "bench"})
+func dialQmgrd(addr string) (*mq.Conn, error) {
+	return mq.Connect(bg, mq.Options{Addr: addr, Channel: "BENCH.SVRCONN", ApplName: "bench"})
 }
 
 func (p *qmgrdPeer) Connect() (Conn, error) {
-	c, err := dialQmgrd()
+	c, err := dialQmgrd(p.addr)
 	if err != nil {
 		return nil, err
 	}
-	return &qmgrdConn{c: c, dir: p.data, out: map[string]*mq.Queue{}, topics: map[string]*mq.Topic{}}, nil
+	return &qmgrdConn{c: c, addr: p.addr, dir: p.data, out: map[string]*mq.Queue{}, topics: map[string]*mq.Topic{}}, nil
 }
 
 // qmgrdConn puts on one connection, and has another for each consumer: verbs of one connection run in turn.
 type qmgrdConn struct {
 	c       *mq.Conn
+	addr    string
 	dir     string // of the queue manager
 	in      []*mq.Conn
 	out     map[string]*mq.Queue
@@ -260,7 +262,7 @@ func (c *qmgrdConn) Subscribe(filter string, fn func(string, []byte)) error {
 }
 
 func (c *qmgrdConn) consumer() (*mq.Conn, error) {
-	in, err := dialQmgrd()
+	in, err := dialQmgrd(c.addr)
 	if err == nil {
 		c.in = append(c.in, in)
 	}

@@ -54,20 +54,28 @@ func (b *bench) fill(dir, q string, n int) (float64, error) {
 	return rate, restart(false)
 }
 
+// A twin can run beside the server that is measured.
+type twin interface{ Twin() Peer }
+
+// deepTurns is how many samples there are at each depth. The machine's figures drift by a tenth within seconds, so with a twin the empty
+// queue and the deep one take turns.
+const deepTurns = 8
+
 // deep is W8 and W9: W2 on top of growing backlogs, then kill -9 and the
 // time to the first message.
 func (b *bench) deep() error {
 	dir := filepath.Join(b.dir, "deep")
-	if p, ok := b.p.(preparer); ok {
-		if err := p.Prepare(dir); err != nil {
+	if err := b.begin(dir); err != nil {
+		return err
+	}
+	var empty *bench
+	if t, ok := b.p.(twin); ok {
+		e := *b
+		empty, e.p = &e, t.Twin()
+		defer empty.p.Stop(true)
+		if err := empty.begin(filepath.Join(b.dir, "empty")); err != nil {
 			return err
 		}
-	}
-	if err := b.p.Start(dir); err != nil {
-		return err
-	}
-	if err := b.warmUp(); err != nil {
-		return err
 	}
 	have := 0
 	for _, n := range []int{0, b.big / 10, b.big} {
@@ -80,18 +88,18 @@ func (b *bench) deep() error {
 		if n > 0 {
 			b.put(fmt.Sprintf("pipelined load up to %d", n), "msg/s", rate)
 		}
-		for range 3 {
-			v, limit, err := b.steady("deep")
-			if err != nil {
-				return err
-			}
-			b.put(fmt.Sprintf("durable put+get at depth %d", n), "msg/s", v)
-			b.put(fmt.Sprintf("ratio to probe at depth %d", n), "", v/limit)
+		if err := b.turns(n, empty); err != nil {
+			return err
 		}
 	}
 	b.now = "W8"
 	b.put(fmt.Sprintf("%d messages: RSS", b.big), "MiB", rss(b.p.Pid()))
 	b.put(fmt.Sprintf("%d messages: disk", b.big), "MiB", diskUse(dir))
+	if empty != nil {
+		if err := empty.p.Stop(true); err != nil {
+			return err
+		}
+	}
 	for range 3 {
 		if err := b.p.Stop(true); err != nil {
 			return err
@@ -101,6 +109,61 @@ func (b *bench) deep() error {
 		}
 	}
 	b.put("RSS after recovery", "MiB", rss(b.p.Pid()))
+	return nil
+}
+
+// begin starts the server on a directory of its own.
+func (b *bench) begin(dir string) error {
+	if p, ok := b.p.(preparer); ok {
+		if err := p.Prepare(dir); err != nil {
+			return err
+		}
+	}
+	if err := b.p.Start(dir); err != nil {
+		return err
+	}
+	return b.warmUp()
+}
+
+// atDepth and besideDepth name the ratios of W9.
+func atDepth(n int) string { return fmt.Sprintf("ratio to probe at depth %d", n) }
+func besideDepth(n int) string {
+	return fmt.Sprintf("ratio to probe of an empty queue, in turn with depth %d", n)
+}
+
+// turns measures at depth n, where there is a twin in turn with its empty queue.
+func (b *bench) turns(n int, empty *bench) error {
+	deep := func() error {
+		v, limit, err := b.steady("deep")
+		if err == nil {
+			b.put(fmt.Sprintf("durable put+get at depth %d", n), "msg/s", v)
+			b.put(atDepth(n), "", v/limit)
+		}
+		return err
+	}
+	beside := func() error {
+		if empty == nil || n == 0 {
+			return nil
+		}
+		v, limit, err := empty.steady("deep")
+		if err == nil {
+			b.put(fmt.Sprintf("durable put+get of an empty queue, in turn with depth %d", n), "msg/s", v)
+			b.put(besideDepth(n), "", v/limit)
+		}
+		return err
+	}
+	for i := range deepTurns {
+		first, second := deep, beside
+		if i%2 == 1 {
+			first, second = beside, deep
+		}
+		if err := first(); err != nil {
+			return err
+		}
+		if err := second(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
