@@ -29,7 +29,7 @@ type waiting struct {
 
 // windowBytes bounds the messages of a handle that may be under way; the server keeps to it, and counts a descriptor for each.
 const (
-	windowBytes    = 512 << 10
+	windowBytes    = 1 << 20
 	sizeDescriptor = 364
 	windowMessages = windowBytes/sizeDescriptor + 2
 )

@@ -150,6 +150,15 @@ type Prompter interface {
 	PutBy(ctx context.Context, by any, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte, lent bool) error
 }
 
+// Repeater is a Prompter to which messages can be put that differ from the last one in nothing but their data.
+type Repeater interface {
+	// Repeats reports whether the connection's last verb was a PutBy that can be repeated.
+	Repeats() bool
+	// PutAgain repeats it with other data, which are lent. With false nothing has happened, and the message has to go through
+	// PutBy.
+	PutAgain(by any, body []byte) bool
+}
+
 // Gatherer is a Prompter that sends publications which follow one another together.
 type Gatherer interface {
 	// Gather says that PutBy may leave the copies of a publication without answer to Deliver. That follows before any other

@@ -191,6 +191,7 @@ func (c *conv) put(m call, a wire.API, b *wire.Put, now bool) error {
 	case c.prompt != nil:
 		c.taker = nil
 		err = c.prompt.PutBy(c.ctx, c, a.Hobj, md, pmo, b.Data, now)
+		c.again = now && c.repeater != nil && c.repeater.Repeats()
 		if now && options&mqi.MQPMO_ASYNC_RESPONSE != 0 && (c.gatherer == nil || c.gatherer.Gathered() == 0) {
 			c.overtaken(a.Hobj)
 		}

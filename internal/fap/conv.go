@@ -37,15 +37,18 @@ type conv struct {
 	prompt   Prompter // conn, if it is one
 	waiter   Waiter   // the same
 	gatherer Gatherer // the same
+	repeater Repeater // the same
 	streams  streams
 	held1    heldGet
 	waitsNow int  // gets that wait
 	flow     flow // of puts that are not answered
 	puts     *wire.PutDecoder
-	taker    *conv // who was handed the message of the put in progress
-	turn     *turn // of the goroutine that is the owner
-	blocks   bool  // the owner may wait for the disk
-	mine     turn  // of the conversation's goroutine
+	again    bool        // what puts has read last was put by PutBy, and can be repeated
+	putHead  wire.Header // its header
+	taker    *conv       // who was handed the message of the put in progress
+	turn     *turn       // of the goroutine that is the owner
+	blocks   bool        // the owner may wait for the disk
+	mine     turn        // of the conversation's goroutine
 	getReply wire.GetReply
 	async    wire.Async
 	poke     chan struct{} // holds one token when a message has arrived
@@ -259,6 +262,8 @@ func (c *conv) setConn(conn Conn) {
 	c.prompt, _ = conn.(Prompter)
 	c.waiter, _ = conn.(Waiter)
 	c.gatherer, _ = conn.(Gatherer)
+	c.repeater, _ = conn.(Repeater)
+	c.again = false
 }
 
 // drop forgets the messages that nobody will serve.

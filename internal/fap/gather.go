@@ -8,24 +8,51 @@ import (
 
 // Puts that stand one behind the other in the read buffer are served in one go, so that publications among them go out together.
 
-// putNow serves MQPUT in the reader, and the publications without answer that follow one.
+// putNow serves MQPUT in the reader, and the puts without answer that follow one and can be gathered or repeated.
 func (c *conv) putNow(m call) (served bool, err error) {
-	if c.gatherer == nil || !c.k.putFollows(c) {
+	if c.gatherer == nil {
+		_, served, err = c.putOne(m, c.blocks)
+		return served, err
+	}
+	next, size, follows := c.following()
+	if !follows {
 		_, served, err = c.putOne(m, c.blocks)
 		return served, err
 	}
 	c.gatherer.Gather()
 	hobj, served, err := c.putOne(m, false)
-	for served && err == nil && c.gatherer.Gathered() > 0 && c.k.putFollows(c) {
-		m = c.k.nextPut()
+	for follows && served && err == nil && (c.again || c.gatherer.Gathered() > 0) {
+		c.k.takePut(next, size)
+		m = next
 		c.turn.follow = c.gatherer.Gathered() >= followFrom // the next one may find no room and send them
 		if hobj, served, err = c.putOne(m, false); !served && err == nil {
 			c.sendGathered(hobj)
 			return true, c.queue(m)
 		}
+		next, size, follows = c.following()
 	}
 	c.sendGathered(hobj)
 	return served, err
+}
+
+// putAgain serves an MQPUT as the one before it, if it differs from that in nothing but its data.
+func (c *conv) putAgain(m call) (hobj int32, served bool) {
+	if !c.again {
+		return 0, false
+	}
+	if m.h.Req = c.putHead.Req; m.h != c.putHead {
+		return 0, false
+	}
+	hobj, data, ok := c.puts.Again(m.body)
+	if !ok || len(data) > c.k.link.Load().maxMsg {
+		return 0, false
+	}
+	c.taker = nil
+	if !c.repeater.PutAgain(c, data) {
+		return 0, false
+	}
+	c.overtaken(hobj)
+	return hobj, true
 }
 
 // sendGathered ends what putNow began.
@@ -51,6 +78,10 @@ func (c *conv) overtaken(hobj int32) {
 
 // putOne serves one MQPUT in the reader; one that waits for the disk only with block.
 func (c *conv) putOne(m call, block bool) (hobj int32, served bool, err error) {
+	if hobj, served = c.putAgain(m); served {
+		return hobj, true, nil
+	}
+	c.again = false
 	codec, ok := m.h.Codec()
 	if !ok {
 		return 0, true, c.badStructure(m, ccsidError(m.h.CCSID))
@@ -58,6 +89,7 @@ func (c *conv) putOne(m call, block bool) (hobj int32, served bool, err error) {
 	if c.puts == nil {
 		c.puts = &wire.PutDecoder{}
 	}
+	c.putHead = m.h
 	a, b, err := c.puts.Decode(m.body, codec)
 	if err != nil {
 		return 0, true, c.badStructure(m, err)
@@ -76,19 +108,18 @@ func (c *conv) putOne(m call, block bool) (hobj int32, served bool, err error) {
 	return a.Hobj, true, err
 }
 
-// putFollows reports whether the next message in the read buffer is a whole MQPUT of a conversation that goes on.
-func (k *socket) putFollows(c *conv) bool {
-	h, _, _, whole, err := wire.CutSegment(k.in.bytes(), k.link.Load().transmission)
-	return whole && err == nil && h.Type == wire.MQPUT && h.Conv == c.id && h.Flags&wire.FlagWhole == wire.FlagWhole &&
-		c.ctx.Err() == nil
+// following is the next message in the read buffer, and its size there, if it is a whole MQPUT of a conversation that goes on.
+func (c *conv) following() (m call, size int, ok bool) {
+	k := c.k
+	h, body, size, whole, err := wire.CutSegment(k.in.bytes(), k.link.Load().transmission)
+	ok = whole && err == nil && h.Type == wire.MQPUT && h.Conv == c.id && h.Flags&wire.FlagWhole == wire.FlagWhole && c.ctx.Err() == nil
+	return call{h: h, body: body, lent: true}, size, ok
 }
 
-// nextPut takes it.
-func (k *socket) nextPut() call {
-	h, body, size, _, _ := wire.CutSegment(k.in.bytes(), k.link.Load().transmission)
+// takePut takes it out of the buffer.
+func (k *socket) takePut(m call, size int) {
 	k.in.skip(size)
-	k.counts.received(h.Size() + len(body))
+	k.counts.received(m.h.Size() + len(m.body))
 	k.counts.calls.Add(1)
 	k.counts.lastCall.Store(k.lastRead.Load())
-	return call{h: h, body: body, lent: true}
 }

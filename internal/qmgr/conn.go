@@ -75,6 +75,7 @@ type Conn struct {
 	host    any           // and who gets it may get it at once
 	settles chan struct{} // not nil: a get settles; closed when it is over. Under verb
 	head    msgHead       // of the put in progress
+	again   again         // the last put, when it can be repeated with its head; under verb
 	token   mqi.Account   // of who connected, once asked for; under verb
 	parked  []*waiter     // gets that wait without a goroutine; under mu
 	paced   *pacedPut     // under verb
@@ -166,6 +167,7 @@ func (c *Conn) begin(op, object string) error {
 		c.verb.Unlock()
 		return mqi.E(op, object, mqi.MQRC_HCONN_ERROR)
 	}
+	c.again.h = nil
 	return nil
 }
 

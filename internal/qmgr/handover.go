@@ -43,7 +43,7 @@ func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) (bo
 		return false, nil
 	}
 	if head.md.Persistence == mqi.MQPER_NOT_PERSISTENT {
-		return c.m.handTo(c.host, h.queue, head, body), nil
+		return c.m.handTo(c.host, h.queue, head, body, false), nil
 	}
 	if c.lent {
 		return false, nil // the store keeps the body
@@ -53,11 +53,11 @@ func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) (bo
 
 // handTo gives a nonpersistent message, which is in no unit of work, to a get that waits for any on a queue. by is for whom, nil:
 // it cannot be.
-func (m *Manager) handTo(by any, q *Queue, head *msgHead, body []byte) bool {
+func (m *Manager) handTo(by any, q *Queue, head *msgHead, body []byte, stay bool) bool {
 	if head.md.Persistence != mqi.MQPER_NOT_PERSISTENT {
 		return false
 	}
-	w := q.taker(by, head, body)
+	w := q.taker(by, head, body, stay)
 	if w == nil {
 		return false
 	}
@@ -67,7 +67,7 @@ func (m *Manager) handTo(by any, q *Queue, head *msgHead, body []byte) bool {
 
 // handSafely is handTo for a persistent message.
 func (m *Manager) handSafely(by any, q *Queue, head *msgHead, body []byte) (bool, error) {
-	w := q.taker(by, head, body)
+	w := q.taker(by, head, body, false)
 	if w == nil {
 		return false, nil
 	}
@@ -105,12 +105,12 @@ func (q *Queue) pass(head *msgHead, got bool) store.Seq {
 
 // taker is the get that waits for a message and has room for it as it will be given. The getter's connection is the caller's, with
 // a verb of it in progress, until take or leave.
-func (q *Queue) taker(by any, head *msgHead, body []byte) *Waiting {
+func (q *Queue) taker(by any, head *msgHead, body []byte, stay bool) *Waiting {
 	if by == nil || head.md.Report != 0 || head.md.MsgFlags != 0 {
 		return nil
 	}
 	var w *Waiting
-	q.under(func() { w = q.takerOf(len(body), head.md.Persistence == mqi.MQPER_PERSISTENT) })
+	q.under(func() { w = q.takerOf(len(body), head.md.Persistence == mqi.MQPER_PERSISTENT, stay) })
 	if w == nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (q *Queue) taker(by any, head *msgHead, body []byte) *Waiting {
 const takerTries = 4
 
 // takerOf is the get that takes a message of n bytes, whose connection is then the caller's. Under mu.
-func (q *Queue) takerOf(n int, pers bool) *Waiting {
+func (q *Queue) takerOf(n int, pers, stay bool) *Waiting {
 	if q.wait.any.head == nil || len(q.wait.msg)+len(q.wait.cor) > 0 || q.wait.look.head != nil || q.wait.browse.head != nil {
 		return nil
 	}
@@ -156,7 +156,9 @@ func (q *Queue) takerOf(n int, pers bool) *Waiting {
 			w.waker.Disown()
 			continue
 		}
-		q.wait.any.toEnd(x)
+		if !stay {
+			q.wait.any.toEnd(x)
+		}
 		x.spare = x.later
 		return w
 	}

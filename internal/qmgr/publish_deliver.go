@@ -267,7 +267,7 @@ func (m *Manager) putCopy(u *uow, p *publication, cfg *subCfg, h *msgHead, body 
 	if n > qc.maxMsgL {
 		return mqi.MQRC_MSG_TOO_BIG_FOR_Q
 	}
-	if p.handed = r == nil && m.handTo(p.by, q, h, body); p.handed {
+	if p.handed = r == nil && m.handTo(p.by, q, h, body, false); p.handed {
 		return 0
 	}
 	body = p.kept(body)

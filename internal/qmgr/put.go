@@ -189,6 +189,9 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 		c.begun().remember(&h.putGroup)
 	}
 	h.putGroup = group
+	if passed && warn == 0 {
+		c.noteAgain(h, md, pmo)
+	}
 	output(md, &head.md)
 	pmo.ResolvedQName, pmo.ResolvedQMgrName = h.res.qName, h.res.qmName
 	if pmo.Options&mqi.MQPMO_RESOLVE_LOCAL_Q != 0 {

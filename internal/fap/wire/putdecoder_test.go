@@ -33,3 +33,55 @@ func TestPutDecoder(t *testing.T) {
 		t.Error("three bytes are no MQPUT")
 	}
 }
+
+// TestPutAgain: what differs from the last message in nothing but its data is read as by a decoder that has read nothing before.
+func TestPutAgain(t *testing.T) {
+	latin, _ := NewText(819, nil)
+	for _, order := range []Order{Big, Little} {
+		c := Codec{Order: order, Text: latin}
+		body := func(data string, change ...func(*API, *Put)) []byte {
+			a, p := API{Hobj: 5}, &Put{MD: mqi.DefaultMD(), PMO: mqi.DefaultPMO(), Data: []byte(data)}
+			for _, f := range change {
+				f(&a, p)
+			}
+			return Encode(nil, MQPUT, a, p, c, 0)
+		}
+		var p PutDecoder
+		if _, _, ok := p.Again(body("first")); ok {
+			t.Error("there is none to repeat")
+		}
+		if _, _, err := p.Decode(body("first"), c); err != nil {
+			t.Fatal(err)
+		}
+		for _, data := range []string{"second", "", "a longer one than those before it"} {
+			hobj, got, ok := p.Again(body(data))
+			if !ok || hobj != 5 || string(got) != data {
+				t.Errorf("%q: %q of handle %d, %v", data, got, hobj, ok)
+			}
+		}
+		for name, f := range map[string]func(*API, *Put){
+			"handle":     func(a *API, _ *Put) { a.Hobj = 6 },
+			"descriptor": func(_ *API, p *Put) { p.MD.Priority++ },
+			"identifier": func(_ *API, p *Put) { p.MD.MsgID = mqi.ID{23: 1} },
+			"version":    func(_ *API, p *Put) { p.MD.Version = 2 },
+			"options":    func(_ *API, p *Put) { p.PMO.Options |= mqi.MQPMO_SYNCPOINT },
+			"name":       func(_ *API, p *Put) { p.PMO.ResolvedQName = "Q" },
+		} {
+			if _, _, ok := p.Again(body("second", f)); ok {
+				t.Errorf("%s: taken for the same", name)
+			}
+		}
+		whole := body("12345678")
+		for n := range whole {
+			if _, got, ok := p.Again(whole[:n]); ok {
+				t.Errorf("%d of %d bytes: %q", n, len(whole), got)
+			}
+		}
+		if _, _, err := p.Decode([]byte{1, 2, 3}, c); err == nil {
+			t.Error("three bytes are no MQPUT")
+		}
+		if _, _, ok := p.Again(body("second")); ok {
+			t.Error("the last message could not be read: there is none to repeat")
+		}
+	}
+}
