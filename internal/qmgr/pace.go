@@ -11,14 +11,14 @@ import (
 // A persistent put is one trip to the queue manager and a wait for the disk, a get with its MQCMIT two trips and a wait. Where as many
 // put as get the queue therefore grows, and since all share the machine, the putters' lead is work that the getters do not get done.
 // There the answer of a put comes a little later: when a message has left the queue, or after paceWait. Its message is durable and on
-// the queue already; nothing but the answer waits. Getters that are slow for reasons of their own hold up nobody for long: a
-// wait in vain leaves out the next ones, twice as many each time. Fewer than paceFrom putters are never held up: they share syncs with
-// their getters (ADR 0002, "company").
+// the queue already; nothing but the answer waits. Getters that are far behind are so for reasons of their own, and the queue is there to
+// take what they do not: they hold up nobody. Nor are fewer than paceFrom putters held up: they share syncs with their getters
+// (ADR 0002, "company").
 const (
-	paceFrom  = 4  // putters at work on the queue
-	paceDepth = 64 // messages on the queue: the getters do not run out of them
-	paceWait  = time.Millisecond
-	paceSkip  = 1024 // waits left out at most
+	paceFrom   = 4   // putters at work on the queue
+	paceDepth  = 64  // messages on the queue: the getters do not run out of them
+	paceWindow = 256 // puts; the getters are near when half as many messages left meanwhile
+	paceWait   = time.Millisecond
 )
 
 // pacing is a queue's part of it, under its lock.
@@ -27,7 +27,8 @@ type pacing struct {
 	first, last *pacedPut
 	timer       clock.Timer
 	armed       bool // the timer runs
-	skip, step  int  // waits to leave out, and how many the last one in vain made it
+	puts, gets  int  // since the window began
+	near        bool // in the window before
 }
 
 // pacedPut is a put whose answer waits; of each connection one at a time.
@@ -67,7 +68,8 @@ func (q *Queue) pace(c *Conn) *pacedPut {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	p := &q.paced
-	if p.putters < paceFrom || q.in == 0 || q.depthLocked() < paceDepth || !p.ask() {
+	p.put()
+	if !p.near || p.putters < paceFrom || q.depthLocked() < paceDepth {
 		p.putters--
 		return nil
 	}
@@ -88,13 +90,12 @@ func (q *Queue) pace(c *Conn) *pacedPut {
 	return w
 }
 
-// ask reports whether to wait, as far as the waits before tell.
-func (p *pacing) ask() bool {
-	if p.skip == 0 || p.first != nil {
-		return true
+// put counts a put.
+func (p *pacing) put() {
+	if p.puts++; p.puts == paceWindow {
+		p.near = 2*p.gets >= p.puts
+		p.puts, p.gets = 0, 0
 	}
-	p.skip--
-	return false
 }
 
 // leave ends the wait that is the longest.
@@ -110,8 +111,7 @@ func (p *pacing) leave() {
 
 // got is told of each message that has left the queue. Under the queue's lock.
 func (p *pacing) got() {
-	if p.first != nil {
-		p.skip, p.step = 0, 0
+	if p.gets++; p.first != nil {
 		p.leave()
 	}
 }
@@ -134,14 +134,10 @@ func (q *Queue) paceOver() {
 	p := &q.paced
 	p.armed = false
 	now := q.m.opt.Clock.Now()
-	for n := 0; p.first != nil; n++ {
+	for p.first != nil {
 		if left := paceWait - now.Sub(p.first.since); left > 0 {
 			q.armPace(left)
 			return
-		}
-		if n == 0 {
-			p.step = min(2*p.step+1, paceSkip)
-			p.skip = p.step
 		}
 		p.leave()
 	}

@@ -2,17 +2,14 @@ package qmgr
 
 import (
 	goruntime "runtime"
-	"slices"
 	"testing"
-	"time"
 
-	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
-// paceRig is a queue manager whose puts wait for getters, with paceDepth messages on Q, which somebody has open to get from. As many
-// others as it takes for that are putting there.
+// paceRig is a queue manager whose puts wait for getters, with paceDepth messages on Q, whose getters have been near. As many others as
+// it takes for that are putting there.
 type paceRig struct {
 	*rig
 	q      *Queue
@@ -27,6 +24,7 @@ func newPaceRig(t *testing.T) *paceRig {
 		r.put(r.c, r.getter, "m", 0, persistent)
 	}
 	r.m.paces = true
+	r.q.under(func() { r.q.use().paced.near = true })
 	r.others(paceFrom - 1)
 	return r
 }
@@ -90,7 +88,7 @@ func TestPutIsAnsweredWhenAMessageLeft(t *testing.T) {
 	}
 }
 
-// Without a get it is answered all the same, and the next ones are at once.
+// Without a get it is answered all the same.
 func TestPutIsAnsweredInTime(t *testing.T) {
 	r := newPaceRig(t)
 	first := r.held()
@@ -104,48 +102,30 @@ func TestPutIsAnsweredInTime(t *testing.T) {
 	if err := <-second; err != nil {
 		t.Fatal(err)
 	}
-	out := r.openQ(r.c, "Q", mqi.MQOO_OUTPUT)
-	for range 3 { // two waits in vain: that many are left out now
-		r.put(r.c, out, "m", 0, persistent)
-	}
-	third := r.held()
-	r.get(r.c, r.getter, 0)
-	if err := <-third; err != nil {
-		t.Fatal(err)
-	}
-	fourth := r.held() // the wait before was of use
-	r.get(r.c, r.getter, 0)
-	if err := <-fourth; err != nil {
-		t.Fatal(err)
-	}
 }
 
-// Waits in vain become ever more seldom, until one is of use.
-func TestPaceSkips(t *testing.T) {
-	q := &Queue{m: &Manager{opt: Options{Clock: clock.NewFake(time.Unix(1e9, 0))}}, queueRun: &queueRun{}}
-	clk := q.m.opt.Clock.(*clock.Fake)
-	q.in, q.paced.putters = 1, 1<<20
-	q.slab.used = paceDepth
-	c := &Conn{}
-	var left []int
-	for range 12 {
-		n := 0
-		for q.pace(c) == nil {
-			n++
+// Getters are near when they take half of what is put, and that is looked at again and again.
+func TestPaceNeedsGettersThatAreNear(t *testing.T) {
+	r := newPaceRig(t)
+	out := r.openQ(r.c, "Q", mqi.MQOO_OUTPUT)
+	r.others(0) // nothing waits: only the counting is looked at
+	run := func(gets int) bool {
+		r.q.under(func() { r.q.paced.puts, r.q.paced.gets = 0, 0 })
+		for i := range paceWindow {
+			if i < gets {
+				r.get(r.c, r.getter, 0)
+			}
+			r.put(r.c, out, "m", 0, persistent)
 		}
-		left = append(left, n)
-		clk.Advance(paceWait)
-		<-c.paced.over
+		return r.q.paced.near
 	}
-	if want := []int{0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, paceSkip}; !slices.Equal(left, want) {
-		t.Errorf("left out before each wait: %v, want %v", left, want)
-	}
-	for q.pace(c) == nil {
-	}
-	q.paced.got()
-	<-c.paced.over
-	if q.pace(c) == nil {
-		t.Error("left out after a wait that was of use")
+	for _, x := range []struct {
+		gets int
+		near bool
+	}{{0, false}, {paceWindow/2 - 1, false}, {paceWindow / 2, true}, {paceWindow, true}, {1, false}} {
+		if near := run(x.gets); near != x.near {
+			t.Errorf("%d gets beside %d puts: near is %t", x.gets, paceWindow, near)
+		}
 	}
 }
 
@@ -157,13 +137,13 @@ func TestPutsThatAreNotPaced(t *testing.T) {
 		change func(*mqi.MD)
 		before func(*paceRig)
 	}{
-		"nonpersistent": {0, none, nil},
-		"in syncpoint":  {mqi.MQPMO_SYNCPOINT, persistent, nil},
-		"not answered":  {mqi.MQPMO_ASYNC_RESPONSE, persistent, nil},
-		"few putters":   {0, persistent, func(r *paceRig) { r.others(paceFrom - 2) }},
-		"a short queue": {0, persistent, func(r *paceRig) { r.get(r.c, r.getter, 0); r.get(r.c, r.getter, 0) }},
-		"nobody to get": {0, persistent, func(r *paceRig) { _ = r.c.Close(bg, r.getter, 0) }},
-		"paces off":     {0, persistent, func(r *paceRig) { r.m.paces = false }},
+		"nonpersistent":      {0, none, nil},
+		"in syncpoint":       {mqi.MQPMO_SYNCPOINT, persistent, nil},
+		"not answered":       {mqi.MQPMO_ASYNC_RESPONSE, persistent, nil},
+		"few putters":        {0, persistent, func(r *paceRig) { r.others(paceFrom - 2) }},
+		"a short queue":      {0, persistent, func(r *paceRig) { r.get(r.c, r.getter, 0); r.get(r.c, r.getter, 0) }},
+		"getters far behind": {0, persistent, func(r *paceRig) { r.q.under(func() { r.q.paced.near = false }) }},
+		"paces off":          {0, persistent, func(r *paceRig) { r.m.paces = false }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newPaceRig(t)
