@@ -52,8 +52,10 @@ func sealRecord(bucket, key []byte, parts ...[]byte) []byte {
 	return out
 }
 
-// recordHeader is what a record has before its value.
-const recordHeader = 4
+const (
+	recordHeader = 4 // what a record has before its value
+	bodyLenSize  = 4 // what a head's value has before the head
+)
 
 // sealInPlace completes a record whose value is there already.
 func sealInPlace(bucket, key, rec []byte) {

@@ -236,14 +236,20 @@ func (d *delta) seqs(q QID) []Seq {
 	return slices.Compact(out)
 }
 
-// removedSince reports that a message of the frozen generation is gone by now, so that a checkpoint can skip it.
-func (d *delta) removedSince(q QID, s Seq) bool {
+// notRemoved leaves out the messages of the frozen generation that are gone by now: they need not go to the state file, since the newer
+// generation hides them. It uses seqs.
+func (d *delta) notRemoved(q QID, seqs []Seq) []Seq {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	gq := d.cur.queues[q]
-	if gq == nil {
-		return false
+	switch {
+	case gq == nil:
+		return seqs
+	case gq.dropped:
+		return nil
 	}
-	_, ok := gq.removed[s]
-	return ok || gq.dropped
+	return slices.DeleteFunc(seqs, func(s Seq) bool {
+		_, ok := gq.removed[s]
+		return ok
+	})
 }

@@ -24,6 +24,8 @@ type freezer struct {
 
 	taken, spare [][]byte // memory of records (take)
 	run          []byte   // of values that lie close together
+	recs         [][]byte // of a group
+	at           []placed
 
 	maxBytes, maxSteps int // of a transaction
 
@@ -219,15 +221,58 @@ func (f *freezer) messages(q QID, gq *genQueue) error {
 			return err
 		}
 	}
-	for _, s := range sortedKeys(gq.msgs) {
-		if f.s.delta.removedSince(q, s) {
-			continue // got meanwhile: it need not go to the state file, the newer generation hides it
+	for seqs := sortedKeys(gq.msgs); len(seqs) > 0; {
+		n, size := 0, 0
+		for n < len(seqs) && n < tableAtOnce && (n == 0 || size < tableBytes) {
+			size += messageRoom(gq.msgs[seqs[n]])
+			n++
 		}
-		rec, err := f.s.readEntry(gq.msgs[s])
-		if err != nil {
+		if err := f.someMessages(q, gq, f.s.delta.notRemoved(q, seqs[:n]), size); err != nil {
 			return err
 		}
-		err = f.addStep(len(rec.Head)+len(rec.Body), step{takes: true, do: func(tx *stateTx) error { return tx.put(q, s, rec.Head, rec.Body) }})
+		seqs = seqs[n:]
+	}
+	return nil
+}
+
+// messageRoom is how much memory the records of a message take.
+func messageRoom(e entry) int { return 2*recordHeader + bodyLenSize + int(e.head.n) + int(e.body.n) }
+
+// someMessages reads messages that lie close together, into size bytes, and adds them.
+func (f *freezer) someMessages(q QID, gq *genQueue, seqs []Seq, size int) error {
+	room := f.take(size)
+	next := func(n int) []byte {
+		b := room[:n:n]
+		room = room[n:]
+		return b
+	}
+	f.recs, f.at = f.recs[:0], f.at[:0]
+	for _, s := range seqs {
+		e := gq.msgs[s]
+		head, body := next(recordHeader+bodyLenSize+int(e.head.n)), []byte(nil)
+		le.PutUint32(head[recordHeader:], e.body.n)
+		if e.head.n > 0 {
+			f.at = append(f.at, placed{e.head, head[recordHeader+bodyLenSize:]})
+		}
+		if e.body.n > 0 {
+			body = next(recordHeader + int(e.body.n))
+			f.at = append(f.at, placed{e.body, body[recordHeader:]})
+		}
+		f.recs = append(f.recs, head, body)
+	}
+	if err := f.s.files.readAll(&f.run, f.at); err != nil {
+		return err
+	}
+	heads, bodies := queueBucket(bucketHead, q), queueBucket(bucketBody, q)
+	var key [8]byte
+	for i, s := range seqs {
+		head, body := f.recs[2*i], f.recs[2*i+1]
+		be.PutUint64(key[:], uint64(s))
+		sealInPlace(heads, key[:], head)
+		if body != nil {
+			sealInPlace(bodies, key[:], body)
+		}
+		err := f.addStep(len(head)+len(body), step{takes: true, do: func(tx *stateTx) error { return tx.putSealed(heads, bodies, s, head, body) }})
 		if err != nil {
 			return err
 		}
@@ -243,8 +288,6 @@ const (
 
 func (f *freezer) table(t Table, tab *entries) error {
 	name, rows := tableBucket(t), tab.sorted()
-	var recs [][]byte
-	var at []placed
 	var key []byte
 	for len(rows) > 0 {
 		n, size := 0, 0
@@ -254,7 +297,7 @@ func (f *freezer) table(t Table, tab *entries) error {
 		}
 		f.stepAside()
 		room := f.take(size)
-		recs, at = recs[:0], at[:0]
+		recs, at := f.recs[:0], f.at[:0]
 		for _, i := range rows[:n] {
 			r := tab.row(int(i))
 			if r.unset {
@@ -268,6 +311,7 @@ func (f *freezer) table(t Table, tab *entries) error {
 				at = append(at, placed{r.val, rec[recordHeader:]})
 			}
 		}
+		f.recs, f.at = recs, at
 		if err := f.s.files.readAll(&f.run, at); err != nil {
 			return err
 		}

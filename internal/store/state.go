@@ -264,6 +264,22 @@ func (t *stateTx) put(q QID, s Seq, head, body []byte) error {
 	return b.Put(key, sealRecord(name, key, body))
 }
 
+// putSealed is put of records that have been made, which must stay as they are until the transaction is over; body is nil when there is none.
+func (t *stateTx) putSealed(heads, bodies []byte, s Seq, head, body []byte) error {
+	t.key = be.AppendUint64(t.key[:0], uint64(s))
+	b, err := t.bucket(heads, true)
+	if err != nil {
+		return err
+	}
+	if err = b.Put(t.key, head); err != nil || body == nil {
+		return err
+	}
+	if b, err = t.bucket(bodies, true); err != nil {
+		return err
+	}
+	return b.Put(t.key, body)
+}
+
 func (t *stateTx) remove(q QID, s Seq) error {
 	key := seqKey(s)
 	for _, kind := range []byte{bucketHead, bucketBody} {
