@@ -394,3 +394,73 @@ func TestReadAheadEnds(t *testing.T) {
 		eventually(t, how+": its timers have ended", func() bool { return r.clk.Timers() <= before })
 	}
 }
+
+// inhibit sets GET of the queue by another connection.
+func (r *reading) inhibit(q *peer, hobj, value int32) {
+	r.t.Helper()
+	q.call(wire.MQSET, 1, hobj, &wire.Attrs{Selectors: []int32{mqi.MQIA_INHIBIT_GET}, IntCount: 1, Ints: []int32{value}, Values: true})
+}
+
+// A get that waits ends when its queue gives nothing any more. The window is closed then, since a client that takes it for open asks
+// for nothing, and would wait in silence until its time is up; the next get hears the reason at once, or has its message.
+func TestReadAheadInhibited(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	clk := clock.NewFake(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+	s := start(t, m, nil, clk)
+	p, other := s.client(t), s.client(t)
+	r := &reading{peer: p, clk: clk, m: m, q: p.open(1, "Q1"), option: mqi.MQGMO_NO_SYNCPOINT}
+	hobj := other.open(1, "Q1")
+	refused := func() {
+		t.Helper()
+		_, _, b := p.want(wire.AsyncMsg)
+		a := b.(*wire.Async)
+		if a.Reason != mqi.MQRC_GET_INHIBITED || len(a.Data) > 0 {
+			t.Fatalf("%+v", a)
+		}
+		r.seen = a.GlobalIndex
+	}
+	r.ask(firstWait)
+	p.quiet()
+	r.inhibit(other, hobj, mqi.MQQA_GET_INHIBITED)
+	refused()
+	r.got("!")
+	r.ask(wire.ReqSync)
+	refused()
+	r.got("!")
+	r.ask(checks) // which another get ends with
+	refused()
+	if _, _, b := p.want(wire.Notification); b.(*wire.Notify).Value != mqi.MQRC_GET_INHIBITED {
+		t.Errorf("%+v", b)
+	}
+	r.got("!")
+	r.inhibit(other, hobj, mqi.MQQA_GET_ALLOWED)
+	other.put(1, hobj, "a", 0)
+	r.left(1)
+	r.ask(wire.ReqSync)
+	r.got("a")
+	r.left(0) // and the window is open, for nobody
+	r.inhibit(other, hobj, mqi.MQQA_GET_INHIBITED)
+	r.got("!") // who comes next asks
+	r.left(0)
+}
+
+// So it is without read ahead.
+func TestStreamedInhibited(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	clk := clock.NewFake(time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC))
+	s := start(t, m, nil, clk)
+	p, other := s.client(t), s.client(t)
+	r := &reading{peer: p, q: p.open(1, "Q1")}
+	hobj := other.open(1, "Q1")
+	for range 2 {
+		p.request(1, r.q, firstWait, mqi.MQGMO_WAIT, 1, 0, false)
+		p.quiet()
+		r.inhibit(other, hobj, mqi.MQQA_GET_INHIBITED)
+		if _, _, b := p.want(wire.AsyncMsg); b.(*wire.Async).Reason != mqi.MQRC_GET_INHIBITED {
+			t.Fatalf("%+v", b)
+		}
+		clk.Advance(5 * time.Second)
+		p.quiet()
+		r.inhibit(other, hobj, mqi.MQQA_GET_ALLOWED)
+	}
+}

@@ -154,7 +154,13 @@ func (c *conv) request(m call, r *wire.Request) error {
 			return err
 		}
 	}
-	return c.note(m.h, &wire.Notify{Hobj: r.Hobj, Code: wire.NoteQStateReply, Value: int32(rc)})
+	if err := c.note(m.h, &wire.Notify{Hobj: r.Hobj, Code: wire.NoteQStateReply, Value: int32(rc)}); err != nil {
+		return err
+	}
+	if rc != 0 && rc != mqi.MQRC_NO_MSG_AVAILABLE && r.Flags&(wire.ReqCallback|wire.ReqCheck) == 0 && st.readsAhead() {
+		return c.hold(st) // as endGet
+	}
+	return nil
 }
 
 // ask notes whether somebody waits for what a request asks for. What he waits for may have been sent while his request was on its
@@ -291,6 +297,22 @@ func (c *conv) sendReason(st *stream, rc mqi.RC) error {
 	return c.sendAsync(st, &wire.Async{Reason: int32(rc), MD: mqi.DefaultMD()})
 }
 
+// endGet ends a synchronous get that cannot go on. A client that reads ahead asks for nothing as long as it takes its window for open,
+// but waits in silence, for ever if it likes: it is told that it is closed, so that who gets next asks, and hears why there is nothing.
+func (c *conv) endGet(st *stream, rc mqi.RC) error {
+	asked := st.asked
+	st.open, st.asked = false, false
+	if asked {
+		if err := c.sendReason(st, rc); err != nil {
+			return err
+		}
+	}
+	if st.readsAhead() {
+		return c.hold(st)
+	}
+	return nil
+}
+
 // tell lets a listener's event handler know why there are no messages for it, once for each time.
 func (c *conv) tell(st *stream, rc mqi.RC) error {
 	if st.req.Flags&wire.ReqCallback == 0 || st.told == rc {
@@ -307,6 +329,9 @@ func (c *conv) cannot(st *stream, rc mqi.RC) error {
 	switch rc {
 	case mqi.MQRC_NO_MSG_AVAILABLE, mqi.MQRC_CONNECTION_BROKEN, mqi.MQRC_Q_MGR_STOPPING, mqi.MQRC_CONNECTION_STOPPING, mqi.MQRC_HCONN_ERROR:
 	default:
+		if st.req.Flags&wire.ReqCallback == 0 && (st.asked || st.readsAhead()) {
+			return c.endGet(st, rc)
+		}
 		if err := c.tell(st, rc); err != nil {
 			return err
 		}

@@ -225,19 +225,38 @@ public final class Reasons {
         // A get that waits ends when gets become inhibited.
         admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
         base((m, q) -> {
-            Thread t = new Thread(() -> {
-                try {
-                    Thread.sleep(300);
-                    admin.mqsc("ALTER QLOCAL(" + queue + ") GET(DISABLED)");
-                } catch (Exception e) {
-                    e.printStackTrace(System.out);
-                }
-            });
-            t.start();
+            Thread t = inhibitSoon();
             reason(CMQC.MQRC_GET_INHIBITED,
                     () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 20_000)));
             t.join();
         });
+        // Also that of a client that reads ahead, and the one that follows does not wait for its time to be up.
+        admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
+        jms((s, p) -> {
+            MessageConsumer r = s.createConsumer(s.createQueue("queue:///" + queue + "?readAheadAllowed=1"));
+            Thread t = inhibitSoon();
+            long from = System.nanoTime();
+            reason(CMQC.MQRC_GET_INHIBITED, r::receive);
+            reason(CMQC.MQRC_GET_INHIBITED, () -> r.receive(20_000));
+            same(true, System.nanoTime() - from < TimeUnit.SECONDS.toNanos(10));
+            t.join();
+            admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
+            p.send(s.createTextMessage("late"));
+            same("late", Checks.body(r.receive(20_000)));
+        });
+    }
+
+    private Thread inhibitSoon() {
+        Thread t = new Thread(() -> {
+            try {
+                Thread.sleep(300);
+                admin.mqsc("ALTER QLOCAL(" + queue + ") GET(DISABLED)");
+            } catch (Exception e) {
+                e.printStackTrace(System.out);
+            }
+        });
+        t.start();
+        return t;
     }
 
     /** A listener is told that its queue gives nothing for a while; operators see how it fares. */
