@@ -25,6 +25,7 @@ type reader struct {
 	r, w int // what has arrived and is not used yet
 	asm  wire.Assembler
 
+	bulk     bool      // the last read brought much
 	heard    bool      // something has arrived since silent was set
 	asked    bool      // the server was asked for a sign of life
 	silent   time.Time // by then something must have arrived
@@ -129,6 +130,7 @@ func (l *link) fill(ctx context.Context, until time.Time, need int) error {
 		n, err := l.receive(in.b[in.w:])
 		if n > 0 {
 			in.w += n
+			in.bulk = n >= bulkRead
 			in.heard, in.asked = true, false
 			return nil
 		}
@@ -148,15 +150,22 @@ func (l *link) fill(ctx context.Context, until time.Time, need int) error {
 // calls counts the verbs of the process that are to be answered at once, by whatever server.
 var calls atomic.Int32
 
+// bulkRead is how much a read has to bring to be followed by others that bring much.
+const bulkRead = 8 << 10
+
 // receive reads what is there, or waits for it. When more verbs are under way than the processors can be busy with, the others have
-// their turn first: by then the server has often answered, which costs less than to go to sleep for it and to be woken; and the
-// read goes past the runtime (package direct). Otherwise its own way is the quicker one.
+// their turn first: by then the server has often answered, which costs less than to go to sleep for it and to be woken. Then, and
+// while much comes, the read goes past the runtime (package direct). Otherwise its own way is the quicker one.
 func (l *link) receive(b []byte) (int, error) {
-	if l.direct == nil || int(calls.Load()) <= 2*runtime.GOMAXPROCS(0) {
-		return l.nc.Read(b)
+	switch {
+	case l.direct == nil:
+	case int(calls.Load()) > 2*runtime.GOMAXPROCS(0):
+		runtime.Gosched()
+		return l.direct.Read(b)
+	case l.in.bulk:
+		return l.direct.Read(b)
 	}
-	runtime.Gosched()
-	return l.direct.Read(b)
+	return l.nc.Read(b)
 }
 
 // late says what a timeout means: the end of a wait, a silent server, or nothing for the one who reads now.
