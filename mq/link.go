@@ -68,6 +68,7 @@ type link struct {
 
 func (l *link) init(nc net.Conn) {
 	l.nc, l.w, l.size = nc, nc, wire.DefaultTransmission
+	direct.Unpaced(nc)
 	if l.direct = direct.New(nc); l.direct != nil {
 		l.w = l.direct
 	}

@@ -14,7 +14,7 @@ import (
 // lone put never waits. Those that follow closely leave together: when writeFull bytes have come together, with the next verb
 // that has an answer, when none has followed for gatherAfter, and gatherMost after the first of them at the latest.
 const (
-	writeFull   = 32 << 10
+	writeFull   = 60 << 10
 	gatherAfter = 50 * time.Microsecond
 	gatherMost  = 500 * time.Microsecond
 	// writeKept is the largest buffer that is kept for the next message.

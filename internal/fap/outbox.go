@@ -13,7 +13,7 @@ const (
 	// far earlier, at streamBuffer.
 	maxOut = 256 << 10
 	// maxOutKept is the largest buffer that is used again.
-	maxOutKept = 64 << 10
+	maxOutKept = 128 << 10
 	// flushRounds bounds how often one goroutine writes what others have added meanwhile.
 	flushRounds = 4
 )

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/fap/direct"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/obs"
@@ -23,7 +24,7 @@ import (
 
 const (
 	// streamBuffer is how much is gathered of messages that are streamed to a client before it is written.
-	streamBuffer = 32 << 10
+	streamBuffer = 60 << 10
 	// lastWordTime is how long a closing socket waits for a peer that reads nothing.
 	lastWordTime = 2 * time.Second
 )
@@ -98,6 +99,7 @@ func styleOf(h wire.Header) style {
 func newSocket(ctx context.Context, s *Server, nc net.Conn) *socket {
 	k := &socket{s: s, nc: nc, convs: map[uint32]*conv{}, fewer: make(chan struct{}, 1)}
 	k.ctx, k.cancel = context.WithCancelCause(ctx)
+	direct.Unpaced(nc)
 	k.out.init(nc, &k.wg, func(err error) { k.cancel(err) }, k.hasRoom)
 	k.turn.home = k
 	k.asm.Max = maxEarly

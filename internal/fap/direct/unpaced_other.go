@@ -1,0 +1,7 @@
+//go:build !linux
+
+package direct
+
+import "net"
+
+func unpace(*net.TCPConn) {}
