@@ -177,8 +177,9 @@ const lengthAt = 16
 // AppendAsync appends a message in as many ASYNC_MESSAGE segments of at most max bytes as it needs: each has its own fixed part,
 // which is unlike the split of any other message.
 func AppendAsync(dst []byte, h Header, a *Async, c Codec, max int) []byte {
-	data := a.Data
-	defer func() { a.Data = data }()
+	whole := a.Data
+	defer func() { a.Data, a.Segment = whole, 0 }()
+	data := whole
 	a.Data, a.Segment = nil, 0
 	for first := true; first || len(data) > 0; first = false {
 		at := len(dst)
