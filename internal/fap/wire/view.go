@@ -208,7 +208,7 @@ func ViewGetReply(b []byte) (a API, g GetView, err error) {
 // AppendPut writes an MQPUT with its segment header, when it fits into one segment of max bytes. It does what Append and
 // Encode do, without a Body that is made for it.
 func AppendPut(dst []byte, h Header, hobj int32, p *Put, c Codec, max int) ([]byte, bool) {
-	const fixed = sizeTSHM + 16 + 364 + 176 + 4 + 4
+	const fixed = sizeTSHM + 16 + 364 + 176 + 4
 	if fixed+len(p.Data) > max {
 		return dst, false
 	}

@@ -93,6 +93,76 @@ func TestViewsAreDecode(t *testing.T) {
 	})
 }
 
+// A view shows every field, also those that only some programs ask for, and the defaults of what version 1 lacks.
+func TestViewOfEveryField(t *testing.T) {
+	for v := int32(1); v <= 2; v++ {
+		var md mqi.MD
+		filled(&md)
+		if md.Version = v; v == 1 {
+			without(&md, "GroupID", mqi.MD{MsgSeqNumber: 1, OriginalLength: -1})
+		}
+		md.PutDate, md.PutTime = "20261130", "01020304"
+		e := NewEncoder(nil, plainCodec())
+		e.md(&md)
+		got, view := fieldsOf(MDView(e.b)), MDView(e.b)
+		got.AccountingToken, got.OriginalLength = view.Accounting(), view.OriginalLength()
+		got.ApplIdentityData = plainCodec().Text.field(view.ApplIdentity())
+		got.ApplOriginData = plainCodec().Text.field(view.ApplOrigin())
+		if d := cmp.Diff(md, got); d != "" || len(view.ApplIdentity()) != 32 || len(view.ApplOrigin()) != 4 {
+			t.Errorf("version %d: %s", v, d)
+		}
+	}
+}
+
+// An answer to MQGET is read whatever the version of its options, and however its length and its data differ.
+func TestViewGetReply(t *testing.T) {
+	md := mqi.DefaultMD()
+	for v := int32(1); v <= 4; v++ {
+		g := GetReply{MD: md, GMO: mqi.DefaultGMO(), DataLength: 2, Data: []byte("data")}
+		g.GMO.Version, g.GMO.ResolvedQName, g.GMO.MsgToken = v, "Q1", mqi.Token{9, 8}
+		want := mqi.Token{}
+		if v >= 3 {
+			want = g.GMO.MsgToken
+		}
+		for _, tt := range []struct {
+			length int32
+			data   string
+		}{{0, ""}, {2, "da"}, {4, "data"}, {5, "data"}, {1<<31 - 1, "data"}, {-1, "refused"}} {
+			g.DataLength = tt.length
+			_, got, err := ViewGetReply(Encode(nil, MQGET.Reply(), API{}, &g, plainCodec(), 36))
+			switch {
+			case tt.length < 0:
+				if err == nil || got.Data != nil || got.MD != nil {
+					t.Errorf("version %d, length %d: %+v", v, tt.length, got)
+				}
+			case err != nil || string(got.Data) != tt.data || got.Token != want || plainCodec().Text.field(got.Resolved) != "Q1":
+				t.Errorf("version %d, length %d: %+v, %v", v, tt.length, got, err)
+			}
+		}
+	}
+	if api, got, err := ViewGetReply(Encode(nil, MQGET.Reply(), API{CompCode: 2, Reason: 2033, Hobj: 7}, &Empty{}, plainCodec(), 36)); err != nil ||
+		api.Reason != 2033 || api.Hobj != 7 || got.MD != nil {
+		t.Errorf("one that failed: %+v, %+v, %v", api, got, err)
+	}
+	a := Async{MD: mqi.DefaultMD(), Status: WindowClosed, Data: []byte("data")}
+	if v, err := ViewAsync(Encode(nil, AsyncMsg, API{}, &a, plainCodec(), 0)); err != nil || v.Status != 1 {
+		t.Errorf("a closed window: %+v, %v", v, err)
+	}
+}
+
+// AppendPut takes a message that just fits, and no other.
+func TestAppendPutThatJustFits(t *testing.T) {
+	p := Put{MD: mqi.DefaultMD(), PMO: mqi.DefaultPMO(), Data: make([]byte, 100)}
+	p.MD.Version, p.PMO.Version = 2, 3
+	b, _ := AppendPut(nil, plainHeader, 1, &p, plainCodec(), DefaultTransmission)
+	for less, want := range []bool{true, false} {
+		got, fits := AppendPut([]byte("before"), plainHeader, 1, &p, plainCodec(), len(b)-less)
+		if fits != want || string(got[:6]) != "before" || fits && !bytes.Equal(got[6:], b) || !fits && len(got) != 6 {
+			t.Errorf("%d bytes in %d: %v", len(b), len(b)-less, fits)
+		}
+	}
+}
+
 // AppendPut writes what Append and Encode write.
 func TestAppendPut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
