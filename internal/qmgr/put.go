@@ -130,6 +130,7 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	if rc := c.checkPutOptions(op, h, pmo); rc != 0 {
 		return fail(rc)
 	}
+	rules := again{h: h, cfg: h.queue.cfg.Load(), qm: c.m.qmgrDef()} // as they are before anything is decided by them
 	head, warn, rc := c.newHead(h, md, pmo)
 	if rc == 0 {
 		body, rc = extension(&head.md, body)
@@ -190,7 +191,7 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 	}
 	h.putGroup = group
 	if passed && warn == 0 {
-		c.noteAgain(h, md, pmo)
+		c.noteAgain(rules, md, pmo)
 	}
 	output(md, &head.md)
 	pmo.ResolvedQName, pmo.ResolvedQMgrName = h.res.qName, h.res.qmName

@@ -10,7 +10,7 @@ import (
 // again is the last verb, if it was such a put. Under verb.
 type again struct {
 	h              *handle
-	cfg            *queueCfg // of its queue then,
+	cfg            *queueCfg // of its queue when it was about to be checked,
 	qm             *Def      // and the queue manager's definition: what has been decided by them holds while they do
 	newMsg, newCor bool      // each message has an identifier of its own
 	quiesces       bool      // MQPMO_FAIL_IF_QUIESCING
@@ -25,19 +25,24 @@ const stayMost = 16
 const againOptions = mqi.MQPMO_ASYNC_RESPONSE | mqi.MQPMO_NO_SYNCPOINT | mqi.MQPMO_NEW_MSG_ID | mqi.MQPMO_NEW_CORREL_ID |
 	mqi.MQPMO_DEFAULT_CONTEXT | mqi.MQPMO_FAIL_IF_QUIESCING
 
-// noteAgain notes a put that a waiting get has just been given. given is the descriptor before the queue manager filled it.
-func (c *Conn) noteAgain(h *handle, given *mqi.MD, pmo *mqi.PMO) {
-	md := &c.head.md
+// noteAgain notes a put that a waiting get has just been given. rules are the handle, and what ruled the put; given is the descriptor
+// before the queue manager filled it.
+func (c *Conn) noteAgain(rules again, given *mqi.MD, pmo *mqi.PMO) {
+	md, h := &c.head.md, rules.h
 	switch {
 	case !c.lent, pmo.Options&^againOptions != 0, pmo.Options&mqi.MQPMO_ASYNC_RESPONSE == 0,
 		len(h.res.path) != 1, h.res.path[0].Queue != h.queue, // an alias has attributes of its own
-		pmo.OriginalMsgHandle > 0, pmo.NewMsgHandle > 0, pmo.Version >= 3 && pmo.Action != mqi.MQACTP_NEW, c.head.props != nil, hasHeader(md.Format), md.Format == mqi.MQFMT_MD_EXTENSION,
+		pmo.OriginalMsgHandle > 0, pmo.NewMsgHandle > 0, pmo.Version >= 3 && pmo.Action != mqi.MQACTP_NEW,
+		c.head.props != nil, hasHeader(md.Format),
+		given.Format != md.Format, md.Format == mqi.MQFMT_MD_EXTENSION, // an MQMDE is part of the data, and rules its own message
 		given.ReplyToQ != "", c.head.expire != 0, md.MsgFlags != 0, md.Persistence != mqi.MQPER_NOT_PERSISTENT:
 		return
 	}
 	o := pmo.Options
-	c.again = again{h: h, cfg: h.queue.cfg.Load(), qm: c.m.qmgrDef(), newMsg: o&mqi.MQPMO_NEW_MSG_ID != 0 || given.MsgID.IsZero(),
-		newCor: o&mqi.MQPMO_NEW_CORREL_ID != 0, quiesces: o&mqi.MQPMO_FAIL_IF_QUIESCING != 0}
+	rules.newMsg = o&mqi.MQPMO_NEW_MSG_ID != 0 || given.MsgID.IsZero()
+	rules.newCor = o&mqi.MQPMO_NEW_CORREL_ID != 0
+	rules.quiesces = o&mqi.MQPMO_FAIL_IF_QUIESCING != 0
+	c.again = rules
 }
 
 // Repeats reports whether the connection's last verb was a PutBy that PutAgain can repeat.
