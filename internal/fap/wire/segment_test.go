@@ -61,9 +61,12 @@ func TestSegmentLengths(t *testing.T) {
 		b := bytes.Clone(whole)
 		binary.BigEndian.PutUint32(b[4:], tt.length)
 		_, body, err := ReadSegment(bytes.NewReader(b), tt.max)
-		_, cut, _, there, cerr := CutSegment(b, tt.max)
+		_, cut, size, there, cerr := CutSegment(b, tt.max)
 		if tt.ok && (err != nil || len(body) != int(tt.length)-36 || cerr != nil || !there || len(cut) != len(body)) {
 			t.Errorf("%d of at most %d bytes: %v, %v, %v", tt.length, tt.max, err, there, cerr)
+		}
+		if !tt.ok && (size != 0 || cut != nil) {
+			t.Errorf("%d of at most %d bytes: length %d is said", tt.length, tt.max, size)
 		}
 		for _, err := range []error{err, cerr} {
 			var bad *Error
@@ -80,8 +83,12 @@ func TestSegmentLengths(t *testing.T) {
 		if _, _, err := ReadSegment(bytes.NewReader(whole[:n]), 56); err != want {
 			t.Errorf("%d bytes of a segment: %v", n, err)
 		}
-		if _, _, _, there, err := CutSegment(whole[:n], 56); there || err != nil {
-			t.Errorf("%d bytes of a segment are cut: %v, %v", n, there, err)
+		size := 0
+		if n >= 8 { // its length has come
+			size = 56
+		}
+		if _, _, got, there, err := CutSegment(whole[:n], 56); there || err != nil || got != size {
+			t.Errorf("%d bytes of a segment are cut: length %d, %v, %v", n, got, there, err)
 		}
 	}
 	long := bytes.Repeat([]byte("0123456789"), 3000)

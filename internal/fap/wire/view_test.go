@@ -93,6 +93,16 @@ func TestViewsAreDecode(t *testing.T) {
 	})
 }
 
+// The views are for one form.
+func TestPlain(t *testing.T) {
+	h := plainHeader
+	little, page, zos := h, h, h
+	little.Order, page.CCSID, zos.EBCDIC = Big, 819, true
+	if !h.Plain() || little.Plain() || page.Plain() || zos.Plain() {
+		t.Error(h.Plain(), little.Plain(), page.Plain(), zos.Plain())
+	}
+}
+
 // A view shows every field, also those that only some programs ask for, and the defaults of what version 1 lacks.
 func TestViewOfEveryField(t *testing.T) {
 	for v := int32(1); v <= 2; v++ {
