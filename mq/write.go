@@ -10,11 +10,12 @@ import (
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
-// Puts that are not answered are gathered. The rule is: one that follows no other within gatherAfter leaves at once, so that a
-// lone put never waits. Those that follow closely leave together: when writeFull bytes have come together, with the next verb
+// Puts that are not answered are gathered. The rule is: one that follows no other within closely leaves at once, so that a lone put
+// never waits, nor one behind an answer that the last one had. Those that follow closely leave together: when writeFull bytes have come together, with the next verb
 // that has an answer, when none has followed for gatherAfter, and gatherMost after the first of them at the latest.
 const (
 	writeFull   = 60 << 10
+	closely     = 15 * time.Microsecond // less than any answer takes
 	gatherAfter = 50 * time.Microsecond
 	gatherMost  = 500 * time.Microsecond
 	// writeKept is the largest buffer that is kept for the next message.
@@ -129,7 +130,7 @@ func (w *writer) flush(nc io.Writer) error {
 func (l *link) gather() error {
 	w := &l.out
 	now := time.Now()
-	lone := now.Sub(w.last) > gatherAfter
+	lone := now.Sub(w.last) > closely
 	w.last = now
 	if lone || len(w.b) >= writeFull {
 		return w.flush(l.w)
