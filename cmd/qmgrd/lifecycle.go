@@ -86,6 +86,7 @@ func (e *env) startCmd() *cobra.Command {
 	c.Flags().BoolVar(&f.opt.HTTPInsecure, "http-insecure", false, "let everybody on this machine use --http on loopback")
 	c.Flags().StringArrayVar(&f.opt.Scripts, "mqsc", nil, "run this MQSC `file`, or the *.mqsc of a directory, before the doors open")
 	c.Flags().BoolVar(&f.opt.Lenient, "mqsc-lenient", false, "log a failing command of --mqsc and go on")
+	c.Flags().BoolVar(&f.opt.LowLatency, "low-latency", false, "let no processor of the machine sleep while clients send much (/dev/cpu_dma_latency)")
 	c.Flags().BoolVar(&f.opt.AcceptLoss, "accept-loss", false, "start on damaged data: give up what is damaged and everything that was written after it")
 	c.Flags().BoolVar(&f.detach, "detach", false, "return when the queue manager is ready")
 	c.Flags().StringVar(&f.level, "log-level", "info", "debug, info, warn or error")
@@ -175,6 +176,9 @@ func (e *env) startDetached(f startFlags) error {
 	}
 	if f.opt.Dev {
 		args = append(args, "--dev")
+	}
+	if f.opt.LowLatency {
+		args = append(args, "--low-latency")
 	}
 	if f.opt.HTTP != "" {
 		args = append(args, "--http", f.opt.HTTP)

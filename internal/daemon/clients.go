@@ -42,10 +42,11 @@ type clients struct {
 // client is what the last MQCONN of an instance told.
 type client struct{ user, appl string }
 
-func newClients(qm *qmgr.Manager, log *zerolog.Logger, clk clock.Clock, k *keys) *clients {
+// newClients makes the door of the clients. arrived, if not nil, is called whenever they have sent something.
+func newClients(qm *qmgr.Manager, log *zerolog.Logger, clk clock.Clock, k *keys, arrived func()) *clients {
 	c := &clients{qm: qm, log: log, clk: clk, keys: k, inst: map[string]map[string]int{}, who: map[*fap.Instance]*client{},
 		repeats: obs.NewRepeats(func(d time.Duration, f func()) func() bool { return clk.AfterFunc(d, f).Stop })}
-	c.srv = fap.New(c.backend(), fap.Options{Clock: clk, Log: log, Repeats: c.repeats})
+	c.srv = fap.New(c.backend(), fap.Options{Clock: clk, Log: log, Repeats: c.repeats, Arrived: arrived})
 	return c
 }
 

@@ -46,7 +46,8 @@ func TestConfig(t *testing.T) {
 		t.Errorf("warnings %q", c.Warnings)
 	}
 	for text, want := range map[string]string{"Log:\nSegmentSize=1K": ":2: SegmentSize: 1024 is out of range",
-		"Log:\nSegmentSize=lots": "not a size", "Log:\nnonsense": ":2:", "Store:\nMemoryLimit=99999999999G": "not a size"} {
+		"Log:\nSegmentSize=lots": "not a size", "Log:\nnonsense": ":2:", "Store:\nMemoryLimit=99999999999G": "not a size",
+		"Process:\nLowLatency=1": "use YES or NO"} {
 		write(text)
 		if _, err := ReadConfig(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
@@ -56,6 +57,12 @@ func TestConfig(t *testing.T) {
 	if c, err := ReadConfig(dir); err != nil || c.Inserts["CONNAME"] != "host.example(1414)" || c.Inserts["AUTOCL"] != "UC" ||
 		len(c.Warnings) != 1 {
 		t.Errorf("inserts: %+v %v", c, err)
+	}
+	for text, want := range map[string]bool{"Process:\nLowLatency=YES": true, "Process:\nLowLatency=no": false} {
+		write(text)
+		if c, err := ReadConfig(dir); err != nil || c.LowLatency != want || len(c.Warnings) != 0 {
+			t.Errorf("%q: %+v %v", text, c, err)
+		}
 	}
 	write(initialIni)
 	if c, err := ReadConfig(dir); err != nil || len(c.Warnings) != 0 {

@@ -15,7 +15,7 @@ import (
 func TestRefusedIsEarly(t *testing.T) {
 	d, _, _ := doorOf(t, "DEFINE CHANNEL(APP) CHLTYPE(SVRCONN) MCAUSER('guest')", "ALTER QMGR CHLAUTH(DISABLED) CONNAUTH(' ')",
 		"REFRESH SECURITY TYPE(CONNAUTH)")
-	c := newClients(d.c.qm, d.c.log, d.c.clk, d.c.keys)
+	c := newClients(d.c.qm, d.c.log, d.c.clk, d.c.keys, nil)
 	p := &silent{addr: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 5000}}
 	if _, err := c.early.enter(p, time.Unix(1e9, 0)); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ type Config struct {
 	MemoryLimit  int64             // Store: MemoryLimit — of nonpersistent messages held in memory
 	ErrorLogSize int64             // ErrorLog: MaxSize — bytes of AMQERR01.LOG
 	HeapLimit    int64             // Process: HeapLimit — soft limit of the Go heap, 0 = none
+	LowLatency   bool              // Process: LowLatency=YES — no processor sleeps while clients send much
 	Inserts      map[string]string // Variables: any key, AutoCluster: ClusterName — values of +WORD+ in commands
 	Warnings     []string
 
@@ -42,14 +43,7 @@ var iniKeys = map[string]func(c *Config, v string) error{
 	// There is no automatic cluster, but scripts made for one name their cluster so.
 	"autocluster.clustername": func(c *Config, v string) error { c.addInsert("AUTOCL", v); return nil },
 
-	"security.plainpasswords": func(c *Config, v string) error {
-		switch strings.ToUpper(v) {
-		case "YES", "NO":
-			c.PlainPasswords = strings.EqualFold(v, "YES")
-			return nil
-		}
-		return fmt.Errorf("%q: use YES or NO", v)
-	},
+	"security.plainpasswords":    yesNoKey(func(c *Config) *bool { return &c.PlainPasswords }),
 	"channels.maxchannels":       sizeKey(func(c *Config) *int64 { return &c.MaxChannels }, 1, 65535),
 	"channels.maxactivechannels": sizeKey(func(c *Config) *int64 { return &c.MaxActiveChannels }, 1, 65535),
 
@@ -59,6 +53,19 @@ var iniKeys = map[string]func(c *Config, v string) error{
 	"store.memorylimit": sizeKey(func(c *Config) *int64 { return &c.MemoryLimit }, 1<<20, 1<<40),
 	"errorlog.maxsize":  sizeKey(func(c *Config) *int64 { return &c.ErrorLogSize }, 64<<10, 4<<30),
 	"process.heaplimit": sizeKey(func(c *Config) *int64 { return &c.HeapLimit }, 32<<20, 1<<44),
+
+	"process.lowlatency": yesNoKey(func(c *Config) *bool { return &c.LowLatency }),
+}
+
+func yesNoKey(field func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		switch strings.ToUpper(v) {
+		case "YES", "NO":
+			*field(c) = strings.EqualFold(v, "YES")
+			return nil
+		}
+		return fmt.Errorf("%q: use YES or NO", v)
+	}
 }
 
 func sizeKey(field func(*Config) *int64, min, max int64) func(*Config, string) error {
@@ -171,4 +178,5 @@ const initialIni = `# Queue manager %s: qmgrd reads this file at start. Sizes ta
 
 #Process:
 #   HeapLimit=512M         soft limit of the heap; the garbage collector works harder near it
+#   LowLatency=NO          YES: while clients send much no processor of the machine sleeps (start --low-latency)
 `

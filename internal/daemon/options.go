@@ -28,8 +28,10 @@ type Options struct {
 	HTTPInsecure bool
 	Scripts      []string // --mqsc: files, or directories whose *.mqsc run in name order
 	// Dev makes the objects and users that tutorials assume (docs/dev-setup.md).
-	Dev     bool
-	Lenient bool // a failing start-up command is logged, not fatal
+	Dev bool
+	// LowLatency keeps the processors awake while clients send much.
+	LowLatency bool
+	Lenient    bool // a failing start-up command is logged, not fatal
 
 	// AcceptLoss starts on a damaged store and gives up what is damaged.
 	AcceptLoss bool

@@ -206,12 +206,25 @@ func (d *daemon) openDoors() error {
 			return err
 		}
 	}
-	d.clients = newClients(d.qm, d.log, d.clk, d.keys)
+	d.clients = newClients(d.qm, d.log, d.clk, d.keys, d.lowLatency())
 	d.clients.plainEverywhere = d.cfg.PlainPasswords || d.opt.Dev
 	d.clients.maxChannels, d.clients.maxActive = int(d.cfg.MaxChannels), int(d.cfg.MaxActiveChannels)
 	d.qm.SetClientHost(d.clients)
 	d.listeners.open(d.clients.serve)
 	return nil
+}
+
+// lowLatency keeps the processors awake while clients send much, if that is wanted. The result is told of what they send.
+func (d *daemon) lowLatency() (arrived func()) {
+	if !d.cfg.LowLatency && !d.opt.LowLatency {
+		return nil
+	}
+	a := newAwake(d.clk, d.log, keepAwake)
+	if !a.possible() {
+		return nil
+	}
+	d.group.Go("low latency", a.watch)
+	return a.note
 }
 
 // commandLineListener is the name of what --listen binds; no LISTENER object can have it.

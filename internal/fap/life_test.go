@@ -3,6 +3,7 @@ package fap_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -292,4 +293,19 @@ func TestStatus(t *testing.T) {
 
 func onChannel(name string) func(*fap.Instance) bool {
 	return func(i *fap.Instance) bool { return i.Channel == name }
+}
+
+// Whoever wants to know how much arrives is told of each read.
+func TestArrived(t *testing.T) {
+	var n atomic.Int64
+	s := startWith(t, memory.New("QM1", "Q1"), fap.Options{Arrived: func() { n.Add(1) }}, nil)
+	p := s.client(t)
+	before := n.Load()
+	if before == 0 {
+		t.Error("nothing has arrived of a client that is connected")
+	}
+	p.open(1, "Q1")
+	if n.Load() == before {
+		t.Error("nothing has arrived of an MQOPEN that was answered")
+	}
 }

@@ -37,6 +37,8 @@ type Options struct {
 	Handshake time.Duration // 0: DefaultHandshake
 	// MaxSockets is how many sockets there may be; 0: DefaultMaxSockets. One more is closed at once.
 	MaxSockets int
+	// Arrived, if not nil, is called whenever a peer has sent something, by many at a time.
+	Arrived func()
 	// Repeats keeps floods out of the log; nil: a new one.
 	Repeats *obs.Repeats
 }

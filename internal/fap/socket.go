@@ -384,7 +384,11 @@ func (k *socket) more(size int) error {
 	if others > 0 {
 		runtime.Gosched()
 	}
-	return k.in.fill(k.reader(), size)
+	err := k.in.fill(k.reader(), size)
+	if k.s.opt.Arrived != nil && err == nil {
+		k.s.opt.Arrived()
+	}
+	return err
 }
 
 // notReading runs what the reader waits in for something else than its peer.
