@@ -1,10 +1,12 @@
 package fap_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/fap"
 	"github.com/qmgrd/qmgrd/internal/fap/memory"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -462,5 +464,62 @@ func TestStreamedInhibited(t *testing.T) {
 		clk.Advance(5 * time.Second)
 		p.quiet()
 		r.inhibit(other, hobj, mqi.MQQA_GET_ALLOWED)
+	}
+}
+
+// stoppable is a backend whose gets that wait end when their connections are stopped.
+type stoppable struct {
+	*memory.Manager
+	stop chan struct{}
+}
+
+func (b stoppable) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := b.Manager.Connect(ctx, r)
+	return &stoppableConn{c, b.stop}, err
+}
+
+type stoppableConn struct {
+	fap.Conn
+	stop chan struct{}
+}
+
+func (c *stoppableConn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, limit int) ([]byte, int, error) {
+	if gmo.Options&mqi.MQGMO_WAIT != 0 {
+		select {
+		case <-c.stop:
+			return nil, 0, mqi.E("MQGET", "", mqi.MQRC_CONNECTION_BROKEN)
+		case <-ctx.Done():
+		}
+	}
+	return c.Conn.Get(ctx, hobj, md, gmo, limit)
+}
+
+// A connection that is stopped while its get waits takes the other conversations of its socket along only if it has a listener, which
+// could not be told.
+func TestStreamedStopped(t *testing.T) {
+	for _, listener := range []bool{false, true} {
+		b := stoppable{memory.New("QM1", "Q1"), make(chan struct{})}
+		p := start(t, nil, b, nil).client(t)
+		p.startConv(3)
+		p.connect(3)
+		q := p.open(3, "Q1")
+		flags := int32(firstWait)
+		if listener {
+			flags = wire.ReqSelection | wire.ReqCallback
+			p.note(3, -1, wire.NoteConnState, 2, false)
+		}
+		p.request(3, q, flags, mqi.MQGMO_WAIT, 1, 0, false)
+		p.quiet()
+		close(b.stop)
+		if listener {
+			p.closed()
+			continue
+		}
+		if h, _, r := p.want(wire.AsyncMsg); h.Conv != 3 || r.(*wire.Async).Reason != mqi.MQRC_CONNECTION_BROKEN {
+			t.Errorf("%+v, %+v", h, r)
+		}
+		if a, _ := p.call(wire.MQCMIT, 1, 0, &wire.Empty{}); a.CompCode != 0 {
+			t.Errorf("the other conversation: %+v", a)
+		}
 	}
 }

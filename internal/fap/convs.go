@@ -14,7 +14,7 @@ func (k *socket) conv(id uint32) *conv {
 	return k.convs[id]
 }
 
-// alone reports whether one conversation has the socket for itself. Called by the reader.
+// alone reports whether one conversation has the socket for itself.
 func (k *socket) alone() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

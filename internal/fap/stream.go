@@ -326,6 +326,9 @@ func (c *conv) tell(st *stream, rc mqi.RC) error {
 
 // cannot decides what becomes of a request whose get failed. A listener is never called for an error; it is told.
 func (c *conv) cannot(st *stream, rc mqi.RC) error {
+	if rc == mqi.MQRC_CONNECTION_BROKEN && st.asked && st.req.Flags&wire.ReqCallback == 0 && !c.k.alone() {
+		return c.endGet(st, rc) // the other conversations go on
+	}
 	switch rc {
 	case mqi.MQRC_NO_MSG_AVAILABLE, mqi.MQRC_CONNECTION_BROKEN, mqi.MQRC_Q_MGR_STOPPING, mqi.MQRC_CONNECTION_STOPPING, mqi.MQRC_HCONN_ERROR:
 	default:
