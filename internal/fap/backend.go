@@ -159,6 +159,12 @@ type Repeater interface {
 	PutAgain(by any, body []byte) bool
 }
 
+// Passer is a Conn that counts what passes its queues.
+type Passer interface {
+	// Passed is how many messages have been put on a handle's queue and got from it, by whomever, and how many lie there.
+	Passed(hobj int32) (put, got uint64, depth int)
+}
+
 // Gatherer is a Prompter that sends publications which follow one another together.
 type Gatherer interface {
 	// Gather says that PutBy may leave the copies of a publication without answer to Deliver. That follows before any other

@@ -264,6 +264,7 @@ func (c *conv) setConn(conn Conn) {
 	c.gatherer, _ = conn.(Gatherer)
 	c.repeater, _ = conn.(Repeater)
 	c.again = false
+	c.flow.of, _ = conn.(Passer)
 }
 
 // drop forgets the messages that nobody will serve.

@@ -78,25 +78,34 @@ func (t *turn) flushOthers(soon bool) {
 // Puts that are not answered come faster than any getter's window opens. Rather than laying the messages on the queue, and
 // taking them from there again, which costs several times what handing them over does, the reader waits a moment for a getter
 // that it has overtaken: for flowWait at most, once in so many messages. A wait in vain doubles that number, so that a getter
-// that is slow holds up nobody.
+// that is slow holds up nobody. While getters take at least half of what is put, though, and not much lies on the queue, it waits
+// again until the queue is empty: else every message would have to queue behind those that lie there, for ever.
 const (
 	flowEvery = 32
 	flowMost  = 1 << 16
 	flowWait  = 2 * time.Millisecond
+	flowDepth = 4096
 )
 
 // flow is what a conversation has handed to the getter of a queue that it puts on.
 type flow struct {
+	of    Passer // nil: nobody knows what passes the queue
 	hobj  int32
 	taker *conv
 	n     int // messages since the last wait
 	every int // to let pass before the next
+
+	put0, got0 uint64 // messages that had been put on the queue and got from it at the last look
 }
 
 // put notes a put that is not answered. handed is to whom it went, nil: on the queue. It reports whether to wait.
 func (f *flow) put(hobj int32, handed *conv) bool {
 	if handed != nil && (f.hobj != hobj || f.taker != handed) {
-		*f = flow{hobj: hobj, taker: handed, every: flowEvery}
+		g := flow{of: f.of, hobj: hobj, taker: handed, every: flowEvery}
+		if f.hobj == hobj {
+			g.put0, g.got0 = f.put0, f.got0
+		}
+		*f = g
 	}
 	f.n++
 	if handed != nil {
@@ -111,11 +120,25 @@ func (f *flow) put(hobj int32, handed *conv) bool {
 
 // waited notes whether a wait was of use.
 func (f *flow) waited(useful bool) {
-	if useful {
+	switch near := f.near(); {
+	case useful:
 		f.every = flowEvery
-	} else {
+	case near:
+		f.n, f.every = flowEvery, flowEvery // the next message waits too
+	default:
 		f.every = min(2*f.every, flowMost)
 	}
+}
+
+// near looks at the queue, and reports whether its getters have all but kept up since the last look.
+func (f *flow) near() bool {
+	if f.of == nil {
+		return false
+	}
+	put, got, depth := f.of.Passed(f.hobj)
+	near := 2*(got-f.got0) >= put-f.put0 && depth <= flowDepth
+	f.put0, f.got0 = put, got
+	return near
 }
 
 // catchUp waits until the getter that was overtaken waits for a message again.

@@ -44,6 +44,42 @@ func TestFlow(t *testing.T) {
 	}
 }
 
+// passes is a queue of which the test says what passes it.
+type passes struct {
+	put, got uint64
+	depth    int
+}
+
+func (p *passes) Passed(int32) (put, got uint64, depth int) { return p.put, p.got, p.depth }
+
+// TestFlowIsEmptied: while getters nearly keep up a reader waits with each message until the queue is empty; not when they take less
+// than half of what is put, nor when much lies there.
+func TestFlowIsEmptied(t *testing.T) {
+	var q passes
+	f := flow{of: &q}
+	f.put(1, &conv{})
+	for i, x := range []struct {
+		put, got uint64
+		depth    int
+		again    bool
+	}{{100, 50, 100, true}, {100, 49, 100, false}, {0, 0, 100, true}, {100, 100, flowDepth + 1, false}, {100, 100, flowDepth, true}} {
+		q = passes{q.put + x.put, q.got + x.got, x.depth}
+		f.every = flowEvery
+		f.waited(false)
+		if again := f.put(1, nil); again != x.again {
+			t.Errorf("%d: waits again %v", i, again)
+		}
+	}
+	f.waited(true)
+	if f.put(1, nil) {
+		t.Error("a wait of use, and the next one waits at once")
+	}
+	f.put(2, &conv{})
+	if f.put0 != 0 || f.got0 != 0 {
+		t.Error("what has passed one queue counts for the other")
+	}
+}
+
 // What a turn gathers for others counts with its data: it is bounded by what it takes in memory.
 func TestTurnCountsData(t *testing.T) {
 	s := &Server{opt: Options{Clock: clock.NewFake(time.Unix(1000, 0))}}

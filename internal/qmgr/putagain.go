@@ -82,3 +82,17 @@ func (c *Conn) PutAgain(by any, body []byte) bool {
 	c.again = a
 	return true
 }
+
+// Passed is how many messages have been put on a handle's queue since the start, and got from it, by whomever, and how many lie there.
+// It is no verb.
+func (c *Conn) Passed(n Handle) (put, got uint64, depth int) {
+	c.mu.Lock()
+	h := c.handles[n]
+	c.mu.Unlock()
+	if h == nil || h.queue == nil {
+		return 0, 0, 0
+	}
+	q := h.queue
+	q.under(func() { put, got, depth = q.watch.puts, q.watch.gets, q.depthLocked() })
+	return put, got, depth
+}

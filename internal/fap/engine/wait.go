@@ -73,3 +73,8 @@ func (w *wait) state(body []byte, n int, s qmgr.GetState, err error) ([]byte, in
 
 var states = [...]fap.WaitState{qmgr.GetOver: fap.Over, qmgr.GetWaits: fap.Waits, qmgr.GetBlocks: fap.Blocks,
 	qmgr.GetUnfit: fap.Unfit, qmgr.GetSettles: fap.Settles}
+
+// Passed implements fap.Passer.
+func (c conn) Passed(hobj int32) (put, got uint64, depth int) {
+	return c.Conn.Passed(qmgr.Handle(hobj))
+}
