@@ -19,7 +19,7 @@ func TestFirstErrorStays(t *testing.T) {
 	d.in = "Y"
 	v, size := d.version([]int{4, 8})
 	if d.take(1) != nil || d.u8() != 0 || d.u16() != 0 || d.i32() != 0 || d.i64() != 0 || d.str(2) != "" || d.count(1) != 0 || v != 0 || size != 0 ||
-		d.peek("\x01\x01\x01\x01") || d.off != 0 {
+		d.peek("\x00\x00\x00\x09") || d.off != 0 {
 		t.Errorf("read on, to %d", d.off)
 	}
 	d.fail(Short)
