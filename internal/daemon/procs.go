@@ -14,7 +14,7 @@ import (
 // How many processors the runtime uses at once. Where many wait for the disk together, most goroutines become ready at the end of a sync,
 // and go to sleep again at the next: with one processor less fewer threads wake up, take work from each other and find none, and those
 // who share the machine with the server have what that took. So it is one less while syncs are shared by several units and what
-// is left suffices (docs/adr/0005-putters-wait-for-getters.md); where a sync carries one unit, one processor would stand still with it.
+// is left suffices (docs/adr/0006-one-processor-less.md); where a sync carries one unit, one processor would stand still with it.
 const (
 	procsEvery  = 500 * time.Millisecond // between two decisions, at least
 	procsRest   = 10 * time.Second       // after which nothing is known of the load
