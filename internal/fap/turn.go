@@ -22,7 +22,7 @@ const (
 
 // turnBytes is how much one turn gathers for other sockets before it flushes them: many messages in a write are cheaper, but
 // not when they have left the processor's cache meanwhile.
-const turnBytes = 4 << 20
+const turnBytes = 16 << 20
 
 // touch notes a socket in whose outbox n bytes were put. Of several turns that touch a socket each flushes it.
 func (t *turn) touch(k *socket, n int) {
