@@ -53,7 +53,6 @@ type daemon struct {
 	stops  chan StopRequest
 	// reconnect says that the end sends away the clients that connect again by themselves (endmqm -r).
 	reconnect atomic.Bool
-	procs     *procs
 }
 
 // Run starts a manager, says when it is ready, and returns when it has ended. An error before ready means that
@@ -73,7 +72,6 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer d.lock.Close()
-	defer func() { d.procs.end() }()
 	if err := d.start(ctx); err != nil {
 		return errors.Join(err, d.abandon())
 	}
@@ -128,7 +126,6 @@ func (d *daemon) start(ctx context.Context) error {
 		d.log.Error().Str(obs.FieldAMQ, "AMQ7017E").Err(err).Msg("the store cannot be opened")
 		return d.storeError(err)
 	}
-	d.procs = startProcs(d.clk, os.Getenv, d.store)
 	dev, err := d.devSetup()
 	if err != nil {
 		return err
