@@ -14,9 +14,9 @@ func Unpaced(nc net.Conn) {
 	}
 }
 
-// beneath is the TCP connection under others, nil when there is none.
+// beneath is the TCP connection under a few others, nil when there is none. Programs bring connections of their own: one may name itself.
 func beneath(nc net.Conn) *net.TCPConn {
-	for {
+	for range 8 {
 		switch c := nc.(type) {
 		case *net.TCPConn:
 			return c
@@ -28,6 +28,7 @@ func beneath(nc net.Conn) *net.TCPConn {
 			return nil
 		}
 	}
+	return nil
 }
 
 // within reports whether both ends are on one machine.

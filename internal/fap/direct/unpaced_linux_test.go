@@ -51,7 +51,13 @@ func TestUnpaced(t *testing.T) {
 		}
 	}
 	Unpaced(new(net.UnixConn)) // nothing to be done
+	Unpaced(itself{})
 }
+
+// itself is a connection over itself.
+type itself struct{ net.Conn }
+
+func (i itself) NetConn() net.Conn { return i }
 
 func TestWithin(t *testing.T) {
 	at := func(s string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(s), Port: 1414} }
