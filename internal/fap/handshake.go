@@ -58,6 +58,9 @@ func (k *socket) negotiate() error {
 	if err != nil {
 		return k.complain(err)
 	}
+	if err := k.roomy(id); err != nil {
+		return err
+	}
 	second := k.propose(id)
 	if second.Err1 != 0 || second.Convs != answer.Convs {
 		k.refuse(wire.CodeNegotiation)
@@ -101,10 +104,8 @@ func (k *socket) startInstance(h wire.Header, id *wire.ID) error {
 		k.refuse(wire.CodeFAPLevel)
 		return fmt.Errorf("channel %s: level %d is lower than %d", id.Channel, id.FAP, minFAP)
 	}
-	if id.MaxTransmission < wire.MinTransmission || id.MaxMsgLength < 1 {
-		k.refuse(wire.CodeNegotiation)
-		return fmt.Errorf("channel %s: segments of %d bytes and messages of %d are too small", id.Channel,
-			id.MaxTransmission, id.MaxMsgLength)
+	if err := k.roomy(id); err != nil {
+		return err
 	}
 	inst, err := k.s.backend.Channel(k.ctx, k.peer)
 	if err != nil {
@@ -118,6 +119,16 @@ func (k *socket) startInstance(h wire.Header, id *wire.ID) error {
 	}
 	k.inst = inst
 	return nil
+}
+
+// roomy refuses a proposal, the first or the second, of sizes in which no call has room.
+func (k *socket) roomy(id *wire.ID) error {
+	if id.MaxTransmission >= wire.MinTransmission && id.MaxMsgLength >= 1 {
+		return nil
+	}
+	k.refuse(wire.CodeNegotiation)
+	return fmt.Errorf("channel %s: segments of %d bytes and messages of %d are too small", k.peer.Channel, id.MaxTransmission,
+		id.MaxMsgLength)
 }
 
 // propose makes the answer to a client's proposal. Flags in Err1 name the values that the client has to take over; the

@@ -246,6 +246,40 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedInTheSecondProposal: a client whose first proposal was answered by other values does not get smaller ones past the checks
+// with its second.
+func TestRefusedInTheSecondProposal(t *testing.T) {
+	for name, change := range map[string]func(*wire.ID){
+		"negative segments": func(i *wire.ID) { i.MaxTransmission = -926365560 },
+		"tiny segments":     func(i *wire.ID) { i.MaxTransmission = wire.MinTransmission - 1 },
+		"no message":        func(i *wire.ID) { i.MaxMsgLength = 0 },
+		"negative messages": func(i *wire.ID) { i.MaxMsgLength = -1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, memory.New("QM1", "Q1"), nil, nil)
+			p := s.dial(t)
+			id := firstID()
+			id.MaxTransmission = 1 << 20 // too much: it is asked again
+			p.sendH(p.header(wire.InitialData, 0, 0, wire.FlagConfirm), wire.API{}, id)
+			h, _, b := p.want(wire.InitialData)
+			if h.Flags&wire.FlagError == 0 {
+				t.Fatal("agreed at once")
+			}
+			p.magic = wire.TSHM
+			again := *b.(*wire.ID)
+			again.Cap1, again.Err1 = id.Cap1, 0
+			change(&again)
+			p.sendH(p.header(wire.InitialData, 1, 0, wire.FlagConfirm), wire.API{}, &again)
+			p.status(wire.CodeNegotiation)
+			p.closed()
+			s.stop()
+			if log := s.log.String(); !strings.Contains(log, "too small") || strings.Contains(log, "panic") {
+				t.Error(log)
+			}
+		})
+	}
+}
+
 // TestMQCONNRefused: what a client hears that has come as far as MQCONN.
 func TestMQCONNRefused(t *testing.T) {
 	m := memory.New("QM1", "Q1")

@@ -124,7 +124,10 @@ var refusalMessages = map[wire.Code]string{wire.CodeNoChannel: "AMQ9519E", wire.
 // run serves the socket until it ends.
 func (k *socket) run() {
 	ended := make(chan struct{})
-	context.AfterFunc(k.ctx, func() { defer close(ended); k.hardEnd() })
+	context.AfterFunc(k.ctx, func() {
+		defer close(ended)
+		_ = k.guarded("end", func() error { k.hardEnd(); return nil }) // what fails is in the log, and finish closes
+	})
 	err := k.guarded("reader", k.serve)
 	k.cancel(err)
 	<-ended

@@ -3,9 +3,15 @@ package qmgrd.load;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
 import com.ibm.msg.client.jms.JmsFactoryFactory;
 import com.ibm.msg.client.wmq.WMQConstants;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Scanner;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -22,7 +28,7 @@ import org.apache.activemq.artemis.jms.client.ActiveMQConnectionFactory;
 /**
  * Producers and consumers of one queue, each with a connection of its own: the messages of 1024 bytes received per second.
  * Arguments: qmgrd's port, Artemis' port, password of app, seconds for each measurement, which rows (any of p, n and s). Both
- * brokers are measured in turn in one process, and the medians compared; before that each works until the virtual machine has
+ * brokers are measured in turn, each by a process of its own, and the medians compared; before that each works until the virtual machine has
  * compiled what it runs most. Sends of nonpersistent messages are answered by MQ and not by Artemis, and Artemis gives consumers messages
  * ahead; either client can do the other's, so the nonpersistent ones are measured both ways. The exit code is 1 when qmgrd is
  * slower anywhere.
@@ -33,6 +39,9 @@ public final class Load {
     private static final int SIZE = 1024;
     private static final int ROUNDS = 3;
     private static final double WARM_UP = 10;
+    private static final String QUEUE = "DEV.QUEUE.1";
+    private static final Map<Character, String> ROWS = Map.of('p', "persistent", 'n', "nonpersistent, each one answered",
+            's', "nonpersistent, streamed both ways");
 
     private Load() {}
 
@@ -118,15 +127,69 @@ public final class Load {
         }
     }
 
+    /** Where each line goes to, and how. */
+    private static Map<Character, Client> mq(int port, String password) throws JMSException {
+        ConnectionFactory f = qmgrd(port, password);
+        Client plain = new Client(f, QUEUE);
+        return Map.of('p', plain, 'n', plain, 's', new Client(f, "queue:///" + QUEUE + "?putAsyncAllowed=1&readAheadAllowed=1"));
+    }
+
+    private static Map<Character, Client> artemis(int port) {
+        String url = "tcp://127.0.0.1:" + port;
+        Client plain = new Client(new ActiveMQConnectionFactory(url), QUEUE);
+        ActiveMQConnectionFactory answered = new ActiveMQConnectionFactory(url);
+        answered.setBlockOnNonDurableSend(true);
+        answered.setConsumerWindowSize(0);
+        return Map.of('p', plain, 'n', new Client(answered, QUEUE), 's', plain);
+    }
+
+    /** One client's process: measures what it is told, a line and seconds, and answers with the rate, until there is no more. */
+    private static void side(Map<Character, Client> clients) throws Exception {
+        PrintStream out = System.out;
+        System.setOut(System.err); // the clients' own words are no rates
+        for (Scanner in = new Scanner(System.in); in.hasNext(); out.flush()) {
+            char row = in.next().charAt(0);
+            out.println(measure(clients.get(row), row == 'p' ? DeliveryMode.PERSISTENT : DeliveryMode.NON_PERSISTENT,
+                    Double.parseDouble(in.next())));
+        }
+    }
+
+    /** A process of one client. In one virtual machine the two would slow each other down. */
+    private static final class Side implements AutoCloseable {
+        private final Process process;
+        private final PrintStream to;
+        private final Scanner from;
+
+        Side(String... args) throws IOException {
+            List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx1g",
+                    "-cp", System.getProperty("java.class.path"), Load.class.getName()));
+            command.addAll(List.of(args));
+            process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+            to = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+            from = new Scanner(process.getInputStream(), StandardCharsets.UTF_8);
+        }
+
+        double rate(char row, double seconds) {
+            to.println(row + " " + seconds);
+            return Double.parseDouble(from.next());
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            to.close();
+            process.waitFor();
+        }
+    }
+
     /** Measures both in turn and prints the medians; whether qmgrd was at least as fast. */
-    private static boolean compare(String what, Client mq, Client artemis, int mode, double seconds) throws Exception {
-        measure(mq, mode, WARM_UP);
-        measure(artemis, mode, WARM_UP);
+    private static boolean compare(String what, Side mq, Side artemis, char row, double seconds) {
+        mq.rate(row, WARM_UP);
+        artemis.rate(row, WARM_UP);
         double[] a = new double[ROUNDS];
         double[] b = new double[ROUNDS];
         for (int i = 0; i < ROUNDS; i++) {
-            a[i] = measure(mq, mode, seconds);
-            b[i] = measure(artemis, mode, seconds);
+            a[i] = mq.rate(row, seconds);
+            b[i] = artemis.rate(row, seconds);
         }
         String all = Arrays.toString(Arrays.stream(a).mapToLong(Math::round).toArray()) + " "
                 + Arrays.toString(Arrays.stream(b).mapToLong(Math::round).toArray());
@@ -142,30 +205,22 @@ public final class Load {
     }
 
     public static void main(String[] args) throws Exception {
-        String queue = "DEV.QUEUE.1";
+        switch (args[0]) {
+            case "qmgrd" -> side(mq(Integer.parseInt(args[1]), args[2]));
+            case "artemis" -> side(artemis(Integer.parseInt(args[1])));
+            default -> System.exit(both(args) ? 0 : 1);
+        }
+        System.exit(0);
+    }
+
+    private static boolean both(String[] args) throws Exception {
         double seconds = Double.parseDouble(args[3]);
-        ConnectionFactory f = qmgrd(Integer.parseInt(args[0]), args[2]);
-        Client mq = new Client(f, queue);
-        Client streams = new Client(f, "queue:///" + queue + "?putAsyncAllowed=1&readAheadAllowed=1");
         boolean ok = true;
-        String url = "tcp://127.0.0.1:" + args[1];
-        try (ActiveMQConnectionFactory a = new ActiveMQConnectionFactory(url);
-                ActiveMQConnectionFactory answered = new ActiveMQConnectionFactory(url)) {
-            answered.setBlockOnNonDurableSend(true);
-            answered.setConsumerWindowSize(0);
-            int p = DeliveryMode.PERSISTENT;
-            int n = DeliveryMode.NON_PERSISTENT;
-            String rows = args[4];
-            if (rows.indexOf('p') >= 0) {
-                ok &= compare("persistent", mq, new Client(a, queue), p, seconds);
-            }
-            if (rows.indexOf('n') >= 0) {
-                ok &= compare("nonpersistent, each one answered", mq, new Client(answered, queue), n, seconds);
-            }
-            if (rows.indexOf('s') >= 0) {
-                ok &= compare("nonpersistent, streamed both ways", streams, new Client(a, queue), n, seconds);
+        try (Side mq = new Side("qmgrd", args[0], args[2]); Side artemis = new Side("artemis", args[1])) {
+            for (char row : args[4].toCharArray()) {
+                ok &= compare(ROWS.get(row), mq, artemis, row, seconds);
             }
         }
-        System.exit(ok ? 0 : 1);
+        return ok;
     }
 }
