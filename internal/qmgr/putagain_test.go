@@ -218,3 +218,20 @@ func TestPutAgainShares(t *testing.T) {
 		}
 	}
 }
+
+// What has passed a queue is counted by whomever it was put and got; a handle that is none of a queue has nothing.
+func TestPassed(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h, other := r.openQ(r.c, "Q", inOut), r.connect()
+	out := r.openQ(other, "Q", mqi.MQOO_OUTPUT)
+	r.put(r.c, h, "one", 0)
+	r.put(other, out, "two", 0)
+	r.get(r.c, h, 0)
+	if put, got, depth := r.c.Passed(h); put != 2 || got != 1 || depth != 1 {
+		t.Errorf("%d put, %d got, %d there", put, got, depth)
+	}
+	if put, got, depth := r.c.Passed(h + 100); put+got != 0 || depth != 0 {
+		t.Errorf("of no handle: %d put, %d got, %d there", put, got, depth)
+	}
+}
