@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,36 +134,24 @@ func besideDepth(n int) string {
 
 // turns measures at depth n, where there is a twin in turn with its empty queue.
 func (b *bench) turns(n int, empty *bench) error {
-	deep := func() error {
-		v, limit, err := b.steady("deep")
-		if err == nil {
-			b.put(fmt.Sprintf("durable put+get at depth %d", n), "msg/s", v)
-			b.put(atDepth(n), "", v/limit)
-		}
-		return err
+	type sample struct {
+		on          *bench
+		rate, ratio string
 	}
-	beside := func() error {
-		if empty == nil || n == 0 {
-			return nil
-		}
-		v, limit, err := empty.steady("deep")
-		if err == nil {
-			b.put(fmt.Sprintf("durable put+get of an empty queue, in turn with depth %d", n), "msg/s", v)
-			b.put(besideDepth(n), "", v/limit)
-		}
-		return err
+	each := []sample{{b, fmt.Sprintf("durable put+get at depth %d", n), atDepth(n)}}
+	if empty != nil && n > 0 {
+		each = append(each, sample{empty, fmt.Sprintf("durable put+get of an empty queue, in turn with depth %d", n), besideDepth(n)})
 	}
-	for i := range deepTurns {
-		first, second := deep, beside
-		if i%2 == 1 {
-			first, second = beside, deep
+	for range deepTurns {
+		for _, s := range each {
+			v, limit, err := s.on.steady("deep")
+			if err != nil {
+				return err
+			}
+			b.put(s.rate, "msg/s", v)
+			b.put(s.ratio, "", v/limit)
 		}
-		if err := first(); err != nil {
-			return err
-		}
-		if err := second(); err != nil {
-			return err
-		}
+		slices.Reverse(each) // each is the first as often
 	}
 	return nil
 }

@@ -11,8 +11,9 @@ import (
 )
 
 // Puts that are not answered are gathered. The rule is: one that follows no other within closely leaves at once, so that a lone put
-// never waits, nor one behind an answer that the last one had. Those that follow closely leave together: when writeFull bytes have come together, with the next verb
-// that has an answer, when none has followed for gatherAfter, and gatherMost after the first of them at the latest.
+// never waits, nor one whose program has waited for what came of the last one. Those that follow closely leave together: when
+// writeFull bytes have come together, with the next verb that has an answer, when none has followed for gatherAfter, and gatherMost
+// after the first of them at the latest.
 const (
 	writeFull   = 60 << 10
 	closely     = 15 * time.Microsecond // less than any answer takes

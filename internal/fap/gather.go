@@ -10,11 +10,11 @@ import (
 
 // putNow serves MQPUT in the reader, and the puts without answer that follow one and can be gathered or repeated.
 func (c *conv) putNow(m call) (served bool, err error) {
-	if c.gatherer == nil {
-		_, served, err = c.putOne(m, c.blocks)
-		return served, err
+	var next call
+	size, follows := 0, false
+	if c.gatherer != nil {
+		next, size, follows = c.following()
 	}
-	next, size, follows := c.following()
 	if !follows {
 		_, served, err = c.putOne(m, c.blocks)
 		return served, err
@@ -22,8 +22,8 @@ func (c *conv) putNow(m call) (served bool, err error) {
 	c.gatherer.Gather()
 	hobj, served, err := c.putOne(m, false)
 	for follows && served && err == nil && (c.again || c.gatherer.Gathered() > 0) {
-		c.k.takePut(next, size)
 		m = next
+		c.k.takePut(m, size)
 		c.turn.follow = c.gatherer.Gathered() >= followFrom // the next one may find no room and send them
 		if hobj, served, err = c.putOne(m, false); !served && err == nil {
 			c.sendGathered(hobj)

@@ -101,11 +101,10 @@ type flow struct {
 // put notes a put that is not answered. handed is to whom it went, nil: on the queue. It reports whether to wait.
 func (f *flow) put(hobj int32, handed *conv) bool {
 	if handed != nil && (f.hobj != hobj || f.taker != handed) {
-		g := flow{of: f.of, hobj: hobj, taker: handed, every: flowEvery}
-		if f.hobj == hobj {
-			g.put0, g.got0 = f.put0, f.got0
+		if f.hobj != hobj {
+			f.put0, f.got0 = 0, 0
 		}
-		*f = g
+		f.hobj, f.taker, f.n, f.every = hobj, handed, 0, flowEvery
 	}
 	f.n++
 	if handed != nil {

@@ -113,14 +113,21 @@ func (x stays) Take(by any, body []byte, total int, err error) { x.got = append(
 // asksAhead has a connection wait on Q for a message that somebody asks for, with room for more.
 func (r *rig) asksAhead(c *Conn) stays {
 	r.t.Helper()
-	x := stays{&taker{h: r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)}}
-	x.w = c.NewWaiting(x)
+	x := stays{&taker{}}
+	x.ahead(r, c, "Q", x, 100)
+	return x
+}
+
+// ahead has a connection wait on a queue as asksAhead does, with a buffer of max bytes. w is told.
+func (x *taker) ahead(r *rig, c *Conn, queue string, w Waker, max int) {
+	r.t.Helper()
+	x.h = r.openQ(c, queue, mqi.MQOO_INPUT_SHARED)
+	x.w = c.NewWaiting(w)
 	x.md, x.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
 	x.gmo.Options, x.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
-	if _, _, s, err := x.w.GetAhead(x.h, &x.md, &x.gmo, 100, true); s != GetWaits {
+	if _, _, s, err := x.w.GetAhead(x.h, &x.md, &x.gmo, max, true); s != GetWaits {
 		r.t.Fatal(s, err)
 	}
-	return x
 }
 
 // One that waits on behind the message that somebody has asked for is handed only what may be lost.

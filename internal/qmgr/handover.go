@@ -52,7 +52,7 @@ func (c *Conn) handOver(h *handle, head *msgHead, body []byte, pmo *mqi.PMO) (bo
 }
 
 // handTo gives a nonpersistent message, which is in no unit of work, to a get that waits for any on a queue. by is for whom, nil:
-// it cannot be.
+// it cannot be. With stay the next message may go to the same get; otherwise the others have their turn first.
 func (m *Manager) handTo(by any, q *Queue, head *msgHead, body []byte, stay bool) bool {
 	if head.md.Persistence != mqi.MQPER_NOT_PERSISTENT {
 		return false

@@ -26,15 +26,8 @@ func (x *keeper) Take(_ any, body []byte, total int, err error) {
 // keeps starts such a get.
 func (r *rig) keeps(queue string) *keeper {
 	r.t.Helper()
-	c := r.connect()
 	x := &keeper{}
-	x.h = r.openQ(c, queue, mqi.MQOO_INPUT_SHARED)
-	x.w = c.NewWaiting(x)
-	x.md, x.gmo = mqi.DefaultMD(), mqi.DefaultGMO()
-	x.gmo.Options, x.gmo.WaitInterval = mqi.MQGMO_WAIT, -1
-	if _, _, s, err := x.w.GetAhead(x.h, &x.md, &x.gmo, 1000, true); s != GetWaits {
-		r.t.Fatal(s, err)
-	}
+	x.ahead(r, r.connect(), queue, x, 1000)
 	return x
 }
 

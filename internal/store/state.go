@@ -248,20 +248,12 @@ func (t *stateTx) bucket(name []byte, make bool) (*bolt.Bucket, error) {
 }
 
 func (t *stateTx) put(q QID, s Seq, head, body []byte) error {
-	name, key := queueBucket(bucketHead, q), seqKey(s)
-	b, err := t.bucket(name, true)
-	if err != nil {
-		return err
+	heads, bodies, key := queueBucket(bucketHead, q), queueBucket(bucketBody, q), seqKey(s)
+	first := sealRecord(heads, key, le.AppendUint32(nil, uint32(len(body))), head)
+	if len(body) == 0 {
+		return t.putSealed(heads, bodies, s, first, nil)
 	}
-	err = b.Put(key, sealRecord(name, key, le.AppendUint32(nil, uint32(len(body))), head))
-	if err != nil || len(body) == 0 {
-		return err
-	}
-	name = queueBucket(bucketBody, q)
-	if b, err = t.bucket(name, true); err != nil {
-		return err
-	}
-	return b.Put(key, sealRecord(name, key, body))
+	return t.putSealed(heads, bodies, s, first, sealRecord(bodies, key, body))
 }
 
 // putSealed is put of records that have been made, which must stay as they are until the transaction is over; body is nil when there is none.

@@ -40,14 +40,21 @@ type half struct {
 	fn   func(fd uintptr) bool
 }
 
+// bare is the socket whose bytes are those of the connection. is reports a connection that knows: its socket may be nil.
+func bare(nc net.Conn) (t *net.TCPConn, is bool) {
+	switch c := nc.(type) {
+	case *net.TCPConn:
+		return c, true
+	case Socketed:
+		return c.Socket(), true
+	}
+	return nil, false
+}
+
 // New is nil for connections that are not TCP, for TLS for example, and on systems without such calls.
 func New(nc net.Conn) *Conn {
-	t, ok := nc.(*net.TCPConn)
-	if s, is := nc.(Socketed); is {
-		t = s.Socket()
-		ok = t != nil
-	}
-	if !ok || !possible {
+	t, _ := bare(nc)
+	if t == nil || !possible {
 		return nil
 	}
 	raw, err := t.SyscallConn()

@@ -17,16 +17,14 @@ func Unpaced(nc net.Conn) {
 // beneath is the TCP connection under a few others, nil when there is none. Programs bring connections of their own: one may name itself.
 func beneath(nc net.Conn) *net.TCPConn {
 	for range 8 {
-		switch c := nc.(type) {
-		case *net.TCPConn:
-			return c
-		case Socketed:
-			return c.Socket()
-		case interface{ NetConn() net.Conn }:
-			nc = c.NetConn()
-		default:
+		if t, is := bare(nc); is {
+			return t
+		}
+		c, over := nc.(interface{ NetConn() net.Conn })
+		if !over {
 			return nil
 		}
+		nc = c.NetConn()
 	}
 	return nil
 }
