@@ -37,8 +37,8 @@ public final class Load {
     private static final int PRODUCERS = 16;
     private static final int CONSUMERS = 16;
     private static final int SIZE = 1024;
-    private static final int ROUNDS = 3;
-    private static final double WARM_UP = 10;
+    private static final int ROUNDS = 5;
+    private static final double WARM_UP = 20;
     private static final String QUEUE = "DEV.QUEUE.1";
     private static final Map<Character, String> ROWS = Map.of('p', "persistent", 'n', "nonpersistent, each one answered",
             's', "nonpersistent, streamed both ways");
