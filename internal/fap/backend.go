@@ -129,8 +129,8 @@ type Named interface{ ChannelName() string }
 type Watched interface {
 	// Consuming tells what the client has done with its consumers (MQCTL), by the value of CONN_STATE.
 	Consuming(state int32)
-	// Consumer tells that a handle has a consumer (MQCB), or has none any more.
-	Consumer(hobj int32, there bool)
+	// Consumer tells that a handle has a consumer (MQCB), or has none any more. It reports whether there is such a handle.
+	Consumer(hobj int32, there bool) bool
 }
 
 // Statuser is a Conn that tells what became of the puts that asked for no answer. Without it MQSTAT answers 2298.

@@ -33,3 +33,14 @@ func (s *Server) Unsent() int {
 
 // MaxOut is what a socket may have to write, about.
 const MaxOut = maxOut
+
+// Streams is of how many handles the conversations of all sockets keep what was asked for.
+func (s *Server) Streams() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, c := range s.convs {
+		n += len(c.streams.open)
+	}
+	return n
+}

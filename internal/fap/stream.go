@@ -110,8 +110,8 @@ func (c *conv) request(m call, r *wire.Request) error {
 		c.streams.open[r.Hobj] = st
 	}
 	if r.Flags&wire.ReqCallback != 0 && st.req.Flags&wire.ReqCallback == 0 {
-		if watched, ok := c.conn.(Watched); ok {
-			watched.Consumer(r.Hobj, true)
+		if watched, ok := c.conn.(Watched); ok && !watched.Consumer(r.Hobj, true) {
+			return c.listensToNothing(m, r)
 		}
 	}
 	confirm := m.h.Flags&wire.FlagConfirm != 0
@@ -145,6 +145,7 @@ func (c *conv) request(m call, r *wire.Request) error {
 	if err != nil {
 		return err
 	}
+	defer c.forgetUnknown(st, rc)
 	if rc != 0 { // the client gives up this request, and goes on to count on its window
 		st.open = rc == mqi.MQRC_NO_MSG_AVAILABLE && st.readsAhead() && r.Flags&wire.ReqCheck == 0
 		st.asked, st.vain = false, st.open && st.shut // then the client asks once more, though nobody waits
@@ -161,6 +162,22 @@ func (c *conv) request(m call, r *wire.Request) error {
 		return c.hold(st) // as endGet
 	}
 	return nil
+}
+
+// listensToNothing is the answer to a listener's request on a handle that is not open: it may never be looked at, and is not kept.
+func (c *conv) listensToNothing(m call, r *wire.Request) error {
+	c.streams.forget(r.Hobj)
+	if m.h.Flags&wire.FlagConfirm == 0 {
+		return nil
+	}
+	return c.note(m.h, &wire.Notify{Hobj: r.Hobj, Code: wire.NoteQStateReply, Value: mqi.MQRC_HOBJ_ERROR})
+}
+
+// forgetUnknown forgets what was asked for on a handle that is not open: a client can name any number of them.
+func (c *conv) forgetUnknown(st *stream, rc mqi.RC) {
+	if rc == mqi.MQRC_HOBJ_ERROR {
+		c.streams.forget(st.req.Hobj)
+	}
 }
 
 // ask notes whether somebody waits for what a request asks for. What he waits for may have been sent while his request was on its
@@ -326,6 +343,7 @@ func (c *conv) tell(st *stream, rc mqi.RC) error {
 
 // cannot decides what becomes of a request whose get failed. A listener is never called for an error; it is told.
 func (c *conv) cannot(st *stream, rc mqi.RC) error {
+	defer c.forgetUnknown(st, rc)
 	if rc == mqi.MQRC_CONNECTION_BROKEN && st.asked && st.req.Flags&wire.ReqCallback == 0 && !c.k.alone() {
 		return c.endGet(st, rc) // the other conversations go on
 	}

@@ -1,11 +1,13 @@
 package fap_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/fap"
 	"github.com/qmgrd/qmgrd/internal/fap/memory"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -437,4 +439,54 @@ func TestWindowOutlivesNotify(t *testing.T) {
 	}
 	putter.put(1, putter.open(1, "Q2"), "nobody asks", 0)
 	p.quiet()
+}
+
+// What is asked for on handles that are not open is not kept: a client could have any number of them.
+func TestRequestsOfNoHandle(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	s := start(t, m, watching{m}, nil)
+	p := s.client(t)
+	q := p.open(1, "Q1")
+	for i := int32(1); i <= 50; i++ {
+		p.request(1, q+3000+i, wire.ReqSelection|wire.ReqCallback, 0, 1, 0, false)
+		p.request(1, q+3000+i, wire.ReqSelection|wire.ReqCallback, 0, 1, 0, true)
+		if _, _, b := p.want(wire.Notification); b.(*wire.Notify).Value != mqi.MQRC_HOBJ_ERROR {
+			t.Fatalf("%+v", b)
+		}
+		p.request(1, q+i, wire.ReqSelection|wire.ReqSync|wire.ReqNoWait, 0, 1, 0, true)
+		if _, _, b := p.want(wire.AsyncMsg); b.(*wire.Async).Reason != mqi.MQRC_HOBJ_ERROR {
+			t.Fatalf("%+v", b)
+		}
+		p.want(wire.Notification)
+		p.request(1, q+1000+i, wire.ReqSelection|wire.ReqSync, mqi.MQGMO_WAIT, 1+i%2*1000, 0, false)
+		if _, _, b := p.want(wire.AsyncMsg); b.(*wire.Async).Reason != mqi.MQRC_HOBJ_ERROR {
+			t.Fatalf("%+v", b)
+		}
+		if i%2 == 1 { // it reads ahead, and is told that its window is closed
+			p.want(wire.Notification)
+		}
+		p.request(1, q+2000+i, wire.ReqSelection, 0, 1, 0, false)
+	}
+	p.request(1, q, wire.ReqSelection|wire.ReqCallback, 0, 1, 0, false)
+	p.put(1, q, "m", 0)
+	if n := s.Streams(); n != 1 {
+		t.Errorf("what was asked for on %d handles is kept, one is open", n)
+	}
+}
+
+// watching makes connections that know which handles there are.
+type watching struct{ *memory.Manager }
+
+func (w watching) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := w.Manager.Connect(ctx, r)
+	return watched{c}, err
+}
+
+type watched struct{ fap.Conn }
+
+func (watched) Consuming(int32) {}
+
+func (w watched) Consumer(hobj int32, there bool) bool {
+	_, _, err := w.Inq(context.Background(), hobj, nil, 0, 0)
+	return err == nil
 }

@@ -29,13 +29,15 @@ func (s *consuming) word() string {
 // Consuming says what the client has done with its consumers (MQCTL). It is no verb: it may come at any time.
 func (c *Conn) Consuming(s Consumption) { c.consumes.v.Store(int32(s)) }
 
-// Consumer says that a handle has a consumer (MQCB), or has none any more. As Consuming.
-func (c *Conn) Consumer(n Handle, there bool) {
+// Consumer says that a handle has a consumer (MQCB), or has none any more. It reports whether there is such a handle. As Consuming.
+func (c *Conn) Consumer(n Handle, there bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h := c.handles[n]; h != nil {
+	h := c.handles[n]
+	if h != nil {
 		h.consumer.Store(there)
 	}
+	return h != nil
 }
 
 // consumption is ASTATE of a handle. Its consumer is suspended as long as its queue is GET(DISABLED).

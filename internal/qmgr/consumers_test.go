@@ -26,7 +26,9 @@ func TestConsumers(t *testing.T) {
 		}
 	}
 	step("at first", "NONE", "NONE")
-	c.Consumer(h, true)
+	if !c.Consumer(h, true) {
+		t.Error("the handle is not known")
+	}
 	step("MQCB", "NONE", "INACTIVE")
 	c.Consuming(ConsumptionStarted)
 	step("MQCTL", "STARTED", "ACTIVE")
@@ -41,7 +43,9 @@ func TestConsumers(t *testing.T) {
 	c.Consuming(ConsumptionStopped)
 	step("stopped", "STOPPED", "INACTIVE")
 	c.Consumer(h, false)
-	c.Consumer(999, true)
+	if c.Consumer(999, true) {
+		t.Error("a handle that is not open has got a consumer")
+	}
 	step("deregistered", "STOPPED", "NONE")
 	wantRC(t, c.Close(bg, other, 0), 0)
 }

@@ -120,7 +120,7 @@ func (c conn) Consuming(state int32) {
 }
 
 // Consumer implements fap.Watched.
-func (c conn) Consumer(hobj int32, there bool) { c.Conn.Consumer(qmgr.Handle(hobj), there) }
+func (c conn) Consumer(hobj int32, there bool) bool { return c.Conn.Consumer(qmgr.Handle(hobj), there) }
 
 // CountAsync implements fap.Statuser.
 func (c conn) CountAsync(hobj int32, object string, md *mqi.MD, pmo *mqi.PMO, err error) {
