@@ -190,18 +190,19 @@ func ExampleQueue_Get_cancel() {
 	addr, stop := exampleServer("DEFINE QLOCAL(ORDERS)")
 	defer stop()
 
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer cancel()
-	c, err := mq.Connect(context.Background(), mq.Options{Addr: addr, Channel: "DEV.APP.SVRCONN"})
+	ctx := context.Background()
+	c, err := mq.Connect(ctx, mq.Options{Addr: addr, Channel: "DEV.APP.SVRCONN"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer c.Disconnect(context.Background())
+	defer c.Disconnect(ctx)
 	q, err := c.Open(ctx, "ORDERS", mq.Input)
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = q.Get(ctx, mq.GetOptions{Wait: mq.Forever})
+	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	_, err = q.Get(short, mq.GetOptions{Wait: mq.Forever})
 	fmt.Println(errors.Is(err, context.DeadlineExceeded))
 	// Output: true
 }

@@ -52,7 +52,7 @@ func (p pieces) Write(b []byte) (int, error) {
 // Conversations of one socket whose verbs end together answer in one write.
 func TestAnswersShareAWrite(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // who is ready has run when Gosched comes back
-	for working, want := range map[int32]string{1: "a", 2: "ab"} {
+	first := func(working int32) string {
 		k, p := &socket{}, pieces{list: make(chan string, 2)}
 		k.out.init(p, &k.wg, func(error) {}, func() {})
 		k.working.Store(working)
@@ -65,10 +65,18 @@ func TestAnswersShareAWrite(t *testing.T) {
 		}
 		k.wg.Go(func() { answer("b") })
 		answer("a")
-		if got := <-p.list; got != want {
-			t.Errorf("%q in the first write with %d at work, want %q", got, working, want)
+		defer k.wg.Wait()
+		return <-p.list
+	}
+	for working, want := range map[int32]string{1: "a", 2: "ab"} {
+		// The scheduler may also do something else in between: each 61st time it takes who has just yielded.
+		seen := map[string]int{}
+		for range 100 {
+			seen[first(working)]++
 		}
-		k.wg.Wait()
+		if seen[want] < 80 {
+			t.Errorf("%v are the first writes with %d at work, want %q", seen, working, want)
+		}
 	}
 }
 
