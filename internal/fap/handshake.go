@@ -58,7 +58,7 @@ func (k *socket) negotiate() error {
 	if err != nil {
 		return k.complain(err)
 	}
-	if err := k.roomy(id); err != nil {
+	if err := k.usable(id); err != nil {
 		return err
 	}
 	second := k.propose(id)
@@ -100,11 +100,7 @@ func (k *socket) startInstance(h wire.Header, id *wire.ID) error {
 		k.refuse(wire.CodeWrongType)
 		return fmt.Errorf("channel %s: the peer is a message channel, not a client", id.Channel)
 	}
-	if id.FAP < minFAP || id.Size < wire.IDSize(minFAP) {
-		k.refuse(wire.CodeFAPLevel)
-		return fmt.Errorf("channel %s: level %d is lower than %d", id.Channel, id.FAP, minFAP)
-	}
-	if err := k.roomy(id); err != nil {
+	if err := k.usable(id); err != nil {
 		return err
 	}
 	inst, err := k.s.backend.Channel(k.ctx, k.peer)
@@ -121,14 +117,18 @@ func (k *socket) startInstance(h wire.Header, id *wire.ID) error {
 	return nil
 }
 
-// roomy refuses a proposal, the first or the second, of sizes in which no call has room.
-func (k *socket) roomy(id *wire.ID) error {
-	if id.MaxTransmission >= wire.MinTransmission && id.MaxMsgLength >= 1 {
-		return nil
+// usable refuses a proposal, the first or the second, of a level that is not served, or of sizes in which no call has room.
+func (k *socket) usable(id *wire.ID) error {
+	switch {
+	case id.FAP < minFAP || id.Size < wire.IDSize(minFAP):
+		k.refuse(wire.CodeFAPLevel)
+		return fmt.Errorf("channel %s: level %d is lower than %d", k.peer.Channel, id.FAP, minFAP)
+	case id.MaxTransmission < wire.MinTransmission || id.MaxMsgLength < 1:
+		k.refuse(wire.CodeNegotiation)
+		return fmt.Errorf("channel %s: segments of %d bytes and messages of %d are too small", k.peer.Channel, id.MaxTransmission,
+			id.MaxMsgLength)
 	}
-	k.refuse(wire.CodeNegotiation)
-	return fmt.Errorf("channel %s: segments of %d bytes and messages of %d are too small", k.peer.Channel, id.MaxTransmission,
-		id.MaxMsgLength)
+	return nil
 }
 
 // propose makes the answer to a client's proposal. Flags in Err1 name the values that the client has to take over; the

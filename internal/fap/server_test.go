@@ -280,6 +280,24 @@ func TestRefusedInTheSecondProposal(t *testing.T) {
 	}
 }
 
+// TestLevelOfTheSecondProposal: nor a level that is too low, at which STOP CHANNEL and DISPLAY CHSTATUS took it for one that has not come
+// through the negotiation.
+func TestLevelOfTheSecondProposal(t *testing.T) {
+	for _, second := range []struct{ fap, size byte }{{0, 240}, {7, 240}, {12, 102}} {
+		s := start(t, memory.New("QM1", "Q1"), nil, nil)
+		p := s.dial(t)
+		id := firstID()
+		id.Convs, id.MaxTransmission = 0, 1<<20
+		p.sendH(p.header(wire.InitialData, 0, 0, wire.FlagConfirm), wire.API{}, id)
+		_, _, b := p.want(wire.InitialData)
+		again := *b.(*wire.ID)
+		again.Cap1, again.Err1, again.FAP, again.Size = id.Cap1, 0, second.fap, int(second.size)
+		p.sendH(p.header(wire.InitialData, 0, 0, wire.FlagConfirm), wire.API{}, &again)
+		p.status(wire.CodeFAPLevel)
+		p.closed()
+	}
+}
+
 // TestMQCONNRefused: what a client hears that has come as far as MQCONN.
 func TestMQCONNRefused(t *testing.T) {
 	m := memory.New("QM1", "Q1")
