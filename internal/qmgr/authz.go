@@ -34,6 +34,7 @@ type authzState struct {
 
 	mu       invariants.Ranked[invariants.Leaf] // a leaf
 	accounts map[string]auth.Account
+	loads    int // how often accounts has begun anew
 }
 
 // maxAccounts bounds the accounts that are remembered.
@@ -120,6 +121,7 @@ func (m *Manager) loadSecurity() error {
 	m.authz.users.Store(users)
 	m.authz.mu.Lock()
 	m.authz.accounts = map[string]auth.Account{}
+	m.authz.loads++
 	m.authz.mu.Unlock()
 	c := m.connAuthNow()
 	m.authz.conn.Store(&c)
@@ -164,7 +166,7 @@ func (m *Manager) Account(user string) auth.Account {
 	if user == UnknownUser {
 		return auth.Account{}
 	}
-	a, ok := m.authz.account(user)
+	a, loads, ok := m.authz.account(user)
 	if ok {
 		return a
 	}
@@ -176,22 +178,25 @@ func (m *Manager) Account(user string) auth.Account {
 		a.Groups = u.Groups // what the file says comes before what the system says
 	}
 	a.Admin = a.Admin || hasWord(a.Groups, auth.AdminGroup)
-	m.authz.keep(user, a)
+	m.authz.keep(user, a, loads)
 	return a
 }
 
-// account is what is remembered of a user id.
-func (s *authzState) account(user string) (auth.Account, bool) {
+// account is what is remembered of a user id, and since when accounts are.
+func (s *authzState) account(user string) (a auth.Account, loads int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a, ok := s.accounts[user]
-	return a, ok
+	a, ok = s.accounts[user]
+	return a, s.loads, ok
 }
 
-// keep remembers an account.
-func (s *authzState) keep(user string, a auth.Account) {
+// keep remembers an account, unless REFRESH SECURITY came while it was looked up.
+func (s *authzState) keep(user string, a auth.Account, loads int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if loads != s.loads {
+		return
+	}
 	if len(s.accounts) >= maxAccounts {
 		clear(s.accounts)
 	}

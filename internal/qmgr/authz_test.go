@@ -47,15 +47,22 @@ type fakeHost struct {
 	users   *auth.Users
 	err     error
 	reloads int
+
+	asked func(user string) // by Account, when it knows its answer
+	admin string            // an administrator
 }
 
 func (h *fakeHost) Users() (*auth.Users, error) { return h.users, h.err }
 func (h *fakeHost) ReloadTLS() error            { h.reloads++; return h.err }
-func (h *fakeHost) Account(user string) auth.Account {
+func (h *fakeHost) Account(user string) (a auth.Account) {
 	if user == "joe" {
-		return auth.Account{Groups: []string{"staff"}}
+		a.Groups = []string{"staff"}
 	}
-	return auth.Account{}
+	a.Admin = user == h.admin
+	if h.asked != nil {
+		h.asked(user)
+	}
+	return a
 }
 
 var joe = auth.Identity{User: "joe", UID: 1002, Groups: []string{"staff"}}
@@ -481,6 +488,25 @@ func TestRefreshSecurity(t *testing.T) {
 		}
 	}
 	r.host.err = nil
+}
+
+// What was asked before REFRESH SECURITY and is answered after it is not remembered: somebody who is no administrator any more would
+// stay one until the next.
+func TestRefreshWhileAsking(t *testing.T) {
+	r := newAuthRig(t)
+	r.host.admin = "al"
+	r.host.asked = func(string) {
+		r.host.asked, r.host.admin = nil, ""
+		r.ok("REFRESH SECURITY TYPE(CONNAUTH)")
+	}
+	r.m.Account("al") // may be the one or the other
+	if a := r.m.Account("al"); a.Admin {
+		t.Error("al is an administrator as before REFRESH SECURITY")
+	}
+	r.host.admin = "al"
+	if a := r.m.Account("al"); a.Admin {
+		t.Error("the account is not remembered")
+	}
 }
 
 // An object of a type that is not built is told with the command that names it, at REFRESH SECURITY, at the next start and to
