@@ -107,7 +107,7 @@ func (q *Queue) resetStats(now, began time.Time) attr.Row {
 	}
 	row := attr.Row{Items: []attr.Item{{Key: rowStatQueue.Name, Val: q.obj.Name, Attr: &rowStatQueue},
 		num(&rowStatSince, int64(now.Sub(from)/time.Second)), num(&rowStatHigh, int64(w.highest)),
-		num(&rowStatEnq, int64(w.enq)), num(&rowStatDeq, int64(w.deq))}}
+		num(&rowStatEnq, w.enq), num(&rowStatDeq, w.deq)}}
 	w.resetAt, w.enq, w.deq, w.highest = now.UnixNano(), 0, 0, q.depthLocked()
 	return row
 }

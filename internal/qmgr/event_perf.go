@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"math"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -58,7 +59,7 @@ func (q *Queue) startEvent(now, began time.Time) (e mqi.Event, ok bool) {
 		from = time.Unix(0, w.resetAt)
 	}
 	e = mqi.Event{QName: q.obj.Name, SinceReset: int32(min(max(now.Sub(from)/time.Second, 0), statMax)),
-		HighDepth: int32(w.highest), Enqueued: w.enq, Dequeued: w.deq}
+		HighDepth: int32(w.highest), Enqueued: int32(min(w.enq, math.MaxInt32)), Dequeued: int32(min(w.deq, math.MaxInt32))}
 	w.resetAt, w.enq, w.deq, w.highest = now.UnixNano(), 0, 0, q.depthLocked()
 	return e, true
 }

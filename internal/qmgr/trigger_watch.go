@@ -60,7 +60,7 @@ type queueWatch struct {
 	service int64 // start of the service interval, Unix nanoseconds; 0 not running
 
 	resetAt  int64 // of the counters, Unix nanoseconds; 0 the start of the queue manager
-	enq, deq int32
+	enq, deq int64
 	highest  int
 
 	puts, gets uint64 // since the start
