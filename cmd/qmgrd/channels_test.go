@@ -121,18 +121,21 @@ func cmdFlood(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdWaitChs waits until a channel has a status, or NONE: waitchs QM CHANNEL STATUS.
+// cmdWaitChs waits until a channel has a status, or NONE, or shows an attribute: waitchs QM CHANNEL STATUS|NONE|ATTR(VALUE).
 func cmdWaitChs(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: waitchs QM CHANNEL STATUS")
 	}
 	var out []byte
-	for range 200 {
+	want := "  STATUS(" + args[2] + ")"
+	if strings.Contains(args[2], "(") {
+		want = args[2]
+	}
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		out, _ = tool("runmqsc", ts.Getenv("QMGRD_DATA"), strings.NewReader("DISPLAY CHSTATUS("+args[1]+") ALL\n"), args[0])
-		if args[2] == "NONE" && bytes.Contains(out, []byte("AMQ8420I")) || bytes.Contains(out, []byte("  STATUS("+args[2]+")")) {
+		if args[2] == "NONE" && bytes.Contains(out, []byte("AMQ8420I")) || bytes.Contains(out, []byte(want)) {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	ts.Fatalf("channel %s is not %s: %s", args[1], args[2], out)
 }
