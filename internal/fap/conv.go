@@ -38,10 +38,11 @@ type conv struct {
 	waiter   Waiter   // the same
 	gatherer Gatherer // the same
 	repeater Repeater // the same
+	passer   Passer   // the same
 	streams  streams
 	held1    heldGet
 	waitsNow int  // gets that wait
-	flow     flow // of puts that are not answered
+	flow     flow // of puts that are not answered; the reader's, also while it is not the owner
 	puts     *wire.PutDecoder
 	again    bool        // what puts has read last was put by PutBy, and can be repeated
 	putHead  wire.Header // its header
@@ -264,7 +265,7 @@ func (c *conv) setConn(conn Conn) {
 	c.gatherer, _ = conn.(Gatherer)
 	c.repeater, _ = conn.(Repeater)
 	c.again = false
-	c.flow.of, _ = conn.(Passer)
+	c.passer, _ = conn.(Passer)
 }
 
 // drop forgets the messages that nobody will serve.

@@ -71,6 +71,7 @@ func (c *conv) sendGathered(hobj int32) {
 
 // overtaken has the reader wait for a getter that its puts have overtaken.
 func (c *conv) overtaken(hobj int32) {
+	c.flow.of = c.passer
 	if c.flow.put(hobj, c.taker) {
 		c.turn.ahead = &c.flow
 	}

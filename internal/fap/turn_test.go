@@ -80,6 +80,37 @@ func TestFlowIsEmptied(t *testing.T) {
 	}
 }
 
+// A connection may end while the reader waits for a getter, without being the conversation's owner: what it then looks at is the
+// reader's own. The race detector tells.
+func TestConnectionEndsWhileReaderWaits(t *testing.T) {
+	clk := clock.NewFake(time.Unix(1000, 0))
+	s := &Server{opt: Options{Clock: clk}}
+	k := &socket{s: s, ctx: t.Context()}
+	k.out.init(pieces{list: make(chan string, 10)}, &k.wg, func(error) {}, func() {})
+	k.turn.home = k
+	c, getter := &conv{k: k, turn: &k.turn}, &conv{k: k, ctx: t.Context(), owned: true}
+	c.setConn(struct {
+		Conn
+		*passes
+	}{passes: &passes{}})
+	for c.taker = getter; k.turn.ahead == nil; c.taker = nil {
+		c.overtaken(1)
+	}
+	over := make(chan struct{}, 2)
+	go func() { k.catchUp(); over <- struct{}{} }()
+	for clk.Timers() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	go func() { c.setConn(nil); over <- struct{}{} }()
+	time.Sleep(20 * time.Millisecond)
+	clk.Advance(flowWait)
+	<-over
+	<-over
+	if c.flow.n != flowEvery {
+		t.Error("it did not look at what had passed the queue")
+	}
+}
+
 // What a turn gathers for others counts with its data: it is bounded by what it takes in memory.
 func TestTurnCountsData(t *testing.T) {
 	s := &Server{opt: Options{Clock: clock.NewFake(time.Unix(1000, 0))}}
