@@ -21,7 +21,7 @@ func TestLateEndOfAnotherGet(t *testing.T) {
 	c, p := s.connect(t), s.connect(t)
 	a, pa := open(t, c, "A", mq.Input|mq.ReadAhead), open(t, p, "A", mq.Output)
 	put(t, pa, mq.PutOptions{}, "first")
-	if take(t, a, mq.GetOptions{Wait: 5 * time.Second}) != "first" {
+	if take(t, a, mq.GetOptions{Wait: 20 * time.Second}) != "first" {
 		t.Fatal("first")
 	}
 	for i, reason := range []mq.Reason{mq.NoMsgAvailable, 2107, 2107, mq.NoMsgAvailable} {
@@ -141,7 +141,7 @@ func TestAheadKeepsPersistent(t *testing.T) {
 				nc.Close()
 				rest := open(t, s.connect(t), "Q", mq.InputShared)
 				for i := round; i < 5; i++ {
-					if got := take(t, rest, mq.GetOptions{Wait: 5 * time.Second}); got != want[i:i+1] {
+					if got := take(t, rest, mq.GetOptions{Wait: 20 * time.Second}); got != want[i:i+1] {
 						t.Errorf("round %d: %q is left at place %d", round, got, i)
 					}
 				}

@@ -33,7 +33,7 @@ func TestGetInto(t *testing.T) {
 				if err := in.Put(ctx, x, mq.PutOptions{}); err != nil {
 					t.Fatal(err)
 				}
-				if err := q.GetInto(ctx, &m, mq.GetOptions{Wait: time.Second}); err != nil {
+				if err := q.GetInto(ctx, &m, mq.GetOptions{Wait: 20 * time.Second}); err != nil {
 					t.Fatal(err)
 				}
 				if string(m.Body) != string(x.Body) || m.ReplyTo != x.ReplyTo || m.Format != x.Format || m.MsgID != x.MsgID ||
@@ -63,7 +63,7 @@ func TestGatheredPuts(t *testing.T) {
 			}
 		}
 		for i := range n {
-			m, err := q.Get(ctx, mq.GetOptions{Wait: 5 * time.Second})
+			m, err := q.Get(ctx, mq.GetOptions{Wait: 20 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestIdleConnectionEnds(t *testing.T) {
 	for _, c := range []*mq.Conn{idle, busy} {
 		select {
 		case <-c.Done():
-		case <-time.After(5 * time.Second):
+		case <-time.After(20 * time.Second):
 			t.Fatal("the end was not noticed")
 		}
 	}

@@ -295,7 +295,7 @@ func TestReadAhead(t *testing.T) {
 		}
 	}()
 	for i := range n {
-		got := take(t, q, mq.GetOptions{Wait: 10 * time.Second})
+		got := take(t, q, mq.GetOptions{Wait: 20 * time.Second})
 		if num, _, _ := strings.Cut(got, " "); num != fmt.Sprint(i) {
 			t.Fatalf("message %d is %.20q", i, got)
 		}
@@ -304,7 +304,7 @@ func TestReadAhead(t *testing.T) {
 		t.Errorf("one too many: %q", got)
 	}
 	put(t, in, mq.PutOptions{}, "big "+strings.Repeat("y", 100_000), "next")
-	if got := take(t, q, mq.GetOptions{Wait: time.Second}); len(got) != 100_004 {
+	if got := take(t, q, mq.GetOptions{Wait: 20 * time.Second}); len(got) != 100_004 {
 		t.Errorf("a message in parts came with %d bytes", len(got))
 	}
 	short, cancel := context.WithTimeout(ctx, 30*time.Millisecond)
@@ -339,7 +339,7 @@ func TestSubscribe(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"kept", "now"} {
-		if got := take(t, &sub.Queue, mq.GetOptions{Wait: 5 * time.Second}); got != want {
+		if got := take(t, &sub.Queue, mq.GetOptions{Wait: 20 * time.Second}); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -357,7 +357,7 @@ func TestSubscribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := take(t, &fast.Queue, mq.GetOptions{Wait: 5 * time.Second}); got != "kept" {
+	if got := take(t, &fast.Queue, mq.GetOptions{Wait: 20 * time.Second}); got != "kept" {
 		t.Errorf("read ahead: %q", got)
 	}
 	if err := fast.Close(ctx); err != nil {
@@ -400,7 +400,7 @@ func TestConcurrentVerbs(t *testing.T) {
 				if err := q.Put(ctx, mq.NewText("x"), mq.PutOptions{}); err != nil {
 					t.Error(err)
 				}
-				if _, err := q.Get(ctx, mq.GetOptions{Wait: time.Second}); err != nil {
+				if _, err := q.Get(ctx, mq.GetOptions{Wait: 20 * time.Second}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -420,7 +420,7 @@ func TestQueueManagerEnds(t *testing.T) {
 	s.srv.Quiesce(wire.QMQuiesce)
 	select {
 	case <-c.Quiescing():
-	case <-time.After(5 * time.Second):
+	case <-time.After(20 * time.Second):
 		t.Fatal("not told that the queue manager quiesces")
 	}
 	waits := make(chan error, 1)

@@ -145,7 +145,7 @@ func TestPublicationProperties(t *testing.T) {
 		if err := errors.Join(p.Properties.Set("hole", 4), topic.Publish(ctx, p, mq.PubOptions{})); err != nil {
 			t.Fatal(err)
 		}
-		m, err := sub.Get(ctx, mq.GetOptions{Wait: 5 * time.Second, Properties: true})
+		m, err := sub.Get(ctx, mq.GetOptions{Wait: 20 * time.Second, Properties: true})
 		if err != nil || string(m.Body) != "par" || m.Properties.String("mqps.Top") != "sport/golf" || m.Properties.String("hole") != "4" {
 			t.Errorf("read ahead %v: %+v %v, properties:", ahead, m, err)
 			for n, v := range m.Properties.All() {

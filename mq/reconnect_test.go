@@ -15,7 +15,7 @@ import (
 // again connects with a connection that is made again when it is lost; tries counts the times.
 func (s *server) again(t *testing.T, tries *atomic.Int32) *mq.Conn {
 	t.Helper()
-	c, err := mq.Connect(ctx, mq.Options{Addr: s.addr, Channel: "APP.SVRCONN", Reconnect: &mq.Reconnect{Timeout: 10 * time.Second,
+	c, err := mq.Connect(ctx, mq.Options{Addr: s.addr, Channel: "APP.SVRCONN", Reconnect: &mq.Reconnect{Timeout: 20 * time.Second,
 		Notify: func(err error) {
 			if err == nil {
 				tries.Add(1)
@@ -83,7 +83,7 @@ func TestReconnect(t *testing.T) {
 	if err := topic.Publish(ctx, mq.NewText("news"), mq.PubOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if got := take(t, &sub.Queue, mq.GetOptions{Wait: time.Second}); got != "news" {
+	if got := take(t, &sub.Queue, mq.GetOptions{Wait: 20 * time.Second}); got != "news" {
 		t.Errorf("subscription gave %q", got)
 	}
 	if err := sub.Remove(ctx); err != nil {
@@ -196,7 +196,7 @@ func TestReconnectElsewhere(t *testing.T) {
 	q := open(t, c, "Q", mq.Input|mq.Output)
 	put(t, q, mq.PutOptions{Syncpoint: true}, "here")
 	go first.qm.Stop(ctx, store.Quiesce)
-	for until := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
 		err := q.Put(ctx, mq.NewText("here"), mq.PutOptions{Syncpoint: true})
 		if errors.Is(err, mq.QMgrQuiescing) {
 			break
@@ -232,7 +232,7 @@ func TestReconnectFails(t *testing.T) {
 	idle, _ := connect()
 	defer idle.Close()
 	s.cut()
-	for until := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) { // it is open for a moment
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) { // it is open for a moment
 		if err := run(s.qm, "DELETE QLOCAL(GONE)"); err == nil {
 			break
 		} else if time.Now().After(until) {

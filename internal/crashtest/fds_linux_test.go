@@ -102,14 +102,22 @@ func TestOutOfDescriptors(t *testing.T) {
 	must(t, putAndGet(ctx, q, 5, 1000))
 	crowd := makeCrowd(k, 1000)
 	defer crowd.leave()
-	time.Sleep(500 * time.Millisecond)
 	open := k.fds(t)
-	if open < 200 {
-		t.Fatalf("%d descriptors are open: the crowd is not in", open)
+	for end := time.Now().Add(20 * time.Second); open < 200; open = k.fds(t) {
+		if time.Now().After(end) {
+			t.Fatalf("%d descriptors are open: the crowd is not in", open)
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
-	before := k.cpu(t)
-	time.Sleep(2 * time.Second)
-	busy := k.cpu(t) - before
+	time.Sleep(500 * time.Millisecond)
+	var busy time.Duration
+	for range 5 { // what it does for the last that came ends; a listener that spins does not
+		before := k.cpu(t)
+		time.Sleep(2 * time.Second)
+		if busy = k.cpu(t) - before; busy <= 100*time.Millisecond {
+			break
+		}
+	}
 	if busy > 100*time.Millisecond {
 		t.Errorf("%v of processor time in 2 s while nobody works: a listener spins", busy)
 	}
@@ -124,7 +132,7 @@ func TestOutOfDescriptors(t *testing.T) {
 	_, err = k.script(ctx, "DISPLAY QMGR\n")
 	must(t, err)
 	took := time.Since(begun)
-	if took > 5*time.Second { // 1 s on a machine that has nothing else to do
+	if took > 20*time.Second { // 1 s on a machine that has nothing else to do
 		t.Errorf("it took %v until a newcomer was let in", took)
 	}
 	must(t, putAndGet(ctx, q, 5, 1000))
@@ -177,7 +185,7 @@ func TestNoLeaks(t *testing.T) {
 	must(t, comeAndGo(ctx, k, 200)) // what is kept for reuse is there now
 	fds, rss := k.fds(t), k.settled(t)
 	must(t, comeAndGo(ctx, k, cycles))
-	for end := time.Now().Add(10 * time.Second); k.fds(t) > fds && time.Now().Before(end); {
+	for end := time.Now().Add(20 * time.Second); k.fds(t) > fds && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	after := k.settled(t)

@@ -107,7 +107,7 @@ func doorOf(t *testing.T, commands ...string) (*doorway, string, context.CancelF
 		cancel()
 		l.Close()
 		d.wg.Wait()
-		stop, done := context.WithTimeout(context.Background(), time.Second)
+		stop, done := context.WithTimeout(context.Background(), 20*time.Second)
 		defer done()
 		if err := qm.Stop(stop, store.Immediate); err != nil {
 			t.Error(err)
@@ -151,7 +151,7 @@ func TestDoorway(t *testing.T) {
 	if _, err := d.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}
-	if err := silent.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := silent.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := silent.Read(b); !errors.Is(err, io.EOF) && (err == nil || strings.Contains(err.Error(), "timeout")) {
@@ -167,7 +167,7 @@ func TestDoorwayBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	if err := nc.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := nc.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := nc.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {

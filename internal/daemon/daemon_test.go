@@ -256,7 +256,7 @@ func TestFailedStartGivesEverythingBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := c.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Write([]byte("GET / HTTP/1.1\r\n\r\n")); err != nil {
@@ -390,7 +390,7 @@ func TestListenersWaitForTheGate(t *testing.T) {
 		log.Info().Msgf("served by %s", name)
 		return in.Close()
 	})
-	if err := c.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {

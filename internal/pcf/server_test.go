@@ -432,7 +432,7 @@ func TestServerStartStop(t *testing.T) {
 	if _, err := r.c.Open(bg, &od, mqi.MQOO_INPUT_SHARED); err == nil {
 		t.Error("another reads the command queue")
 	}
-	ctx, cancel := context.WithTimeout(bg, 5*time.Second)
+	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
 	defer cancel()
 	if err := r.s.Stop(ctx); err != nil || r.s.Running() {
 		t.Fatalf("stop: %v", err)
@@ -472,7 +472,7 @@ func TestServerIsStoppedInACommand(t *testing.T) {
 	md.ReplyToQ = "TINY"
 	r.send(r.c, md, body)
 	id := ""
-	for i := 0; id == "" && i < 500; i++ { // until the first reply lies there
+	for end := time.Now().Add(20 * time.Second); id == "" && time.Now().Before(end); { // until the first reply lies there
 		cmd, serr := mqsc.ParseCommand("DISPLAY QLOCAL(TINY) CURDEPTH WHERE(CURDEPTH GT 0)")
 		if serr != nil {
 			t.Fatal(serr)

@@ -264,7 +264,7 @@ func TestRunRemovesWhatIsDue(t *testing.T) {
 	}()
 	eventually := func(what string, ok func() bool) {
 		t.Helper()
-		for end := time.Now().Add(5 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal(what)
 			}

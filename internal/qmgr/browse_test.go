@@ -174,14 +174,13 @@ func TestBrowseMarkIntervalWakes(t *testing.T) {
 func (r *rig) awaitWaiters(name string, n int) {
 	r.t.Helper()
 	q := r.m.lookup(ClassQueue, name).Queue
-	for i := 0; i < 5000; i++ {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		q.mu.Lock()
 		have := q.wait.n
 		q.mu.Unlock()
 		if have == n {
 			return
 		}
-		time.Sleep(time.Millisecond)
 	}
 	r.t.Fatalf("there are not %d waiting gets on %s", n, name)
 }

@@ -229,7 +229,7 @@ func (r *faultRig) strike(n int, verb func(*psRig, *Conn)) (more, half bool) {
 		go func() { defer close(done); fn() }()
 		select {
 		case <-done:
-		case <-time.After(5 * time.Second):
+		case <-time.After(20 * time.Second):
 			buf := make([]byte, 1<<16)
 			r.t.Fatalf("%d, a fault at%s: %s hangs\n%s", n, at, what, buf[:goruntime.Stack(buf, true)])
 		}

@@ -219,7 +219,7 @@ func (r *psRig) pass(d time.Duration) {
 func (r *psRig) settle() {
 	r.t.Helper()
 	tree := r.m.topics.tree
-	for end := time.Now().Add(5 * time.Second); ; {
+	for end := time.Now().Add(20 * time.Second); ; {
 		now := r.clk.Now()
 		at, idle := tree.NextDue()
 		due, _ := r.m.topics.ends.due(now)
@@ -239,7 +239,7 @@ func (r *psRig) settle() {
 // eventually waits in real time for what another goroutine does.
 func (r *psRig) eventually(what string, ok func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(5 * time.Second); !ok(); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			r.t.Fatal("not so in time: " + what)
 		}

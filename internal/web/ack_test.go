@@ -53,7 +53,7 @@ func leftOn(t *testing.T, s *Server, want int) (texts []string) {
 	t.Helper()
 	x := appConn(t, s, mqi.MQOO_INPUT_SHARED|mqi.MQOO_BROWSE|mqi.MQOO_INQUIRE)
 	defer x.close()
-	for range 2000 {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
 		ints, _, err := x.c.Inq(context.Background(), x.h, []int32{mqi.MQIA_CURRENT_Q_DEPTH, mqi.MQIA_OPEN_INPUT_COUNT}, 2, 0)
 		if err != nil {
 			t.Fatal(err)

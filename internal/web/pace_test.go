@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -117,18 +118,16 @@ func TestReaderThatTakesNothingIsCut(t *testing.T) {
 			t.Fatal(w.Code, w.Body)
 		}
 	}
-	c, _ := dial(t, addr, "POST /qmgrd/get?browse=yes&queue=A HTTP/1.1\r\n"+headers+"Content-Length: 0\r\n\r\n")
+	c, r := dial(t, addr, "POST /qmgrd/get?browse=yes&queue=A HTTP/1.1\r\n"+headers+"Content-Length: 0\r\n\r\n")
 	_ = c.(*net.TCPConn).SetReadBuffer(4096)
-	taken := false
-	for range 200 {
-		if n := len(s.slots); n > 0 {
-			taken = true
-		} else if taken {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != http.StatusOK { // it has begun; its body is not read
+		t.Fatal(resp, err)
 	}
-	t.Fatalf("the browse still holds its slot (begun: %v)", taken)
+	for end := time.Now().Add(10 * time.Second); len(s.slots) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the browse still holds its slot")
+		}
+	}
 }
 
 // A put stream that is refused in its middle leaves the rest of its body unread: nothing of it, and no watcher of the
