@@ -603,8 +603,8 @@ var enum104 = []EnumVal{
 }
 
 var enum105 = []EnumVal{
-	{Word: "NO"},
-	{Word: "YES", Const: "MQSO_PUBLICATIONS_ON_REQUEST", Num: mqi.MQSO_PUBLICATIONS_ON_REQUEST, HasNum: true},
+	{Word: "NO", Const: "MQRU_PUBLISH_ALL", Num: mqi.MQRU_PUBLISH_ALL, HasNum: true},
+	{Word: "YES", Const: "MQRU_PUBLISH_ON_REQUEST", Num: mqi.MQRU_PUBLISH_ON_REQUEST, HasNum: true},
 }
 
 var enum106 = []EnumVal{
@@ -3712,11 +3712,11 @@ var messages = [...]messageRow{
 	{"AMQ8118E", "Queue manager %1 does not exist."},
 	{"AMQ8135E", "Not authorized."},
 	{"AMQ8137E", "Queue manager %1 is already starting."},
-	{"AMQ8142E", "Object %1 is in use: close it first, or use FORCE where the command has it."},
 	{"AMQ8143E", "Queue %1 is not empty: clear it first, or use PURGE."},
 	{"AMQ8145E", "The connection to the queue manager is broken."},
 	{"AMQ8146E", "Queue manager %1 is not available: start it and try again."},
 	{"AMQ8147E", "Object %1 not found."},
+	{"AMQ8148E", "Object %1 is in use: close it first, or use FORCE where the command has it."},
 	{"AMQ8150E", "Object %1 already exists: use REPLACE or another name."},
 	{"AMQ8156E", "Queue manager %1 is quiescing."},
 	{"AMQ8158E", "Name %1 of the object is not valid."},

@@ -4,7 +4,7 @@ package qmgr
 const (
 	msgUnexpected       = "AMQ8101S" // what went wrong
 	msgNotAuthorized    = "AMQ8135E"
-	msgInUse            = "AMQ8142E" // object
+	msgInUse            = "AMQ8148E" // object
 	msgNotEmpty         = "AMQ8143E" // queue
 	msgNotFound         = "AMQ8147E" // object
 	msgExists           = "AMQ8150E" // object

@@ -132,7 +132,7 @@ func TestListeners(t *testing.T) {
 	r.want("DISPLAY LSSTATUS(*) PORT IPADDR STARTDA", "LISTENER(L) STATUS(RUNNING) PID("+pidText()+") STARTDA(2026-05-14) IPADDR(127.0.0.1) PORT(21414)")
 	r.refuse("AMQ8730W", "START LISTENER(L)")
 	r.ok("START LISTENER(L) IGNSTATE(YES)")
-	r.refuse("AMQ8142E", "DELETE LISTENER(L)")
+	r.refuse("AMQ8148E", "DELETE LISTENER(L)")
 	r.ok("STOP LISTENER(L)")
 	if len(r.ports.started) != 0 {
 		t.Fatal("port still bound")
@@ -179,7 +179,7 @@ func TestServices(t *testing.T) {
 	}
 	r.want("DISPLAY SVSTATUS(S) STARTDA", "SERVICE(S) STATUS(RUNNING) PID(4711) STARTDA(2026-05-14)")
 	r.refuse("AMQ8737W", "START SERVICE(S)")
-	r.refuse("AMQ8142E", "DELETE SERVICE(S)")
+	r.refuse("AMQ8148E", "DELETE SERVICE(S)")
 	r.ok("STOP SERVICE(S)")
 	if progs.last.StopArg != "4711" {
 		t.Fatalf("stopped with %+v", progs.last)

@@ -50,9 +50,9 @@ func TestCommandsOnQueuesInUse(t *testing.T) {
 	r.ok("DEFINE QALIAS(AL) TARGET(Q)")
 	c := r.connect()
 	h := r.openQ(c, "Q", mqi.MQOO_OUTPUT)
-	r.refuse("AMQ8142E", "DELETE QLOCAL(Q)")
-	r.refuse("AMQ8142E", "ALTER QLOCAL(Q) USAGE(XMITQ)")
-	r.refuse("AMQ8142E", "CLEAR QLOCAL(Q)")
+	r.refuse("AMQ8148E", "DELETE QLOCAL(Q)")
+	r.refuse("AMQ8148E", "ALTER QLOCAL(Q) USAGE(XMITQ)")
+	r.refuse("AMQ8148E", "CLEAR QLOCAL(Q)")
 	r.want("DISPLAY QLOCAL(Q) OPPROCS IPPROCS", "QUEUE(Q) TYPE(QLOCAL) IPPROCS(0) OPPROCS(1)")
 	r.want("DISPLAY QSTATUS(Q) TYPE(HANDLE) APPLTAG OUTPUT INPUT", "QUEUE(Q) TYPE(HANDLE) APPLTAG(amqsput) INPUT(NO) OUTPUT(YES)")
 	r.refuse("AMQ8565I", "DISPLAY QSTATUS(Q) TYPE(HANDLE) OPENTYPE(INPUT)")
@@ -70,7 +70,7 @@ func TestCommandsOnQueuesInUse(t *testing.T) {
 	}
 	r.want("DISPLAY QSTATUS(Q) CURDEPTH", "QUEUE(Q) TYPE(QUEUE) CURDEPTH(1)")
 	r.refuse("AMQ8143E", "DELETE QLOCAL(Q)")
-	r.refuse("AMQ8142E", "ALTER QLOCAL(Q) USAGE(XMITQ)")
+	r.refuse("AMQ8148E", "ALTER QLOCAL(Q) USAGE(XMITQ)")
 	r.ok("ALTER QLOCAL(Q) USAGE(XMITQ) FORCE")
 	r.ok("ALTER QLOCAL(Q) USAGE(NORMAL) FORCE")
 	r.ok("DEFINE QLOCAL(Q) REPLACE MAXDEPTH(3)")
@@ -80,9 +80,9 @@ func TestCommandsOnQueuesInUse(t *testing.T) {
 
 	// Opened through an alias: the alias is in use, and FORCE marks its handles.
 	h = r.openQ(c, "AL", mqi.MQOO_OUTPUT)
-	r.refuse("AMQ8142E", "DELETE QALIAS(AL)")
+	r.refuse("AMQ8148E", "DELETE QALIAS(AL)")
 	r.ok("DEFINE QLOCAL(OTHER)")
-	r.refuse("AMQ8142E", "ALTER QALIAS(AL) TARGET(OTHER)")
+	r.refuse("AMQ8148E", "ALTER QALIAS(AL) TARGET(OTHER)")
 	r.ok("ALTER QALIAS(AL) DESCR('no matter')")
 	r.ok("ALTER QALIAS(AL) TARGET(OTHER) FORCE")
 	md, pmo := mqi.DefaultMD(), mqi.DefaultPMO()
@@ -98,7 +98,7 @@ func TestCommandsOnQueuesInUse(t *testing.T) {
 	if err := c.Close(bg, h, 0); err != nil {
 		t.Fatal(err)
 	}
-	r.refuse("AMQ8142E", "DELETE QLOCAL(Q) PURGE")
+	r.refuse("AMQ8148E", "DELETE QLOCAL(Q) PURGE")
 	if err := c.Commit(bg); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestNoShareInUse(t *testing.T) {
 	r.ok("ALTER QLOCAL(Q) NOSHARE")
 	r.ok("ALTER QLOCAL(Q) SHARE")
 	r.openQ(c, "Q", mqi.MQOO_INPUT_SHARED)
-	r.refuse("AMQ8142E", "ALTER QLOCAL(Q) NOSHARE")
+	r.refuse("AMQ8148E", "ALTER QLOCAL(Q) NOSHARE")
 	r.want("DISPLAY QLOCAL(Q) SHARE", "QUEUE(Q) TYPE(QLOCAL) SHARE")
 	r.ok("ALTER QLOCAL(Q) NOSHARE FORCE")
 }

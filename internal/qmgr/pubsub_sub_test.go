@@ -203,7 +203,7 @@ func TestManagedDurable(t *testing.T) {
 	other := r.connect("app")
 	_, _, err = other.Subscribe(bg, &back, 0)
 	wantRC(t, err, mqi.MQRC_SUBSCRIPTION_IN_USE)
-	r.refuse("AMQ8142E", "DELETE SUB(D)")
+	r.refuse("AMQ8148E", "DELETE SUB(D)")
 	r.close(r.c, s, mqi.MQCO_REMOVE_SUB)
 	r.close(r.c, q, 0)
 	if n := len(r.m.list(managedDurable+"*", ClassQueue)); n != 0 || r.m.topics.tree.SubCount() != 0 {
@@ -400,7 +400,7 @@ func TestCommandsOnAPISubs(t *testing.T) {
 	if strings.Contains(replyText(rep), "\x00") {
 		t.Errorf("%q", replyText(rep))
 	}
-	if rep = r.refuse("AMQ8142E", "DELETE SUB SUBID("+id+")"); strings.Contains(replyText(rep), "\x00") {
+	if rep = r.refuse("AMQ8148E", "DELETE SUB SUBID("+id+")"); strings.Contains(replyText(rep), "\x00") {
 		t.Errorf("%q", replyText(rep))
 	}
 	if got := r.show("DISPLAY CONN(*) TYPE(HANDLE) TOPICSTR SUBID WHERE(TOPICSTR EQ 'api')"); len(got) != 1 || !strings.Contains(got[0], id) {

@@ -293,15 +293,7 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 		md.CodedCharSetID = c.m.ccsid()
 	}
 	c.replyTo(md)
-	if md.Version < 2 {
-		md.GroupID, md.MsgSeqNumber, md.Offset, md.MsgFlags, md.OriginalLength = mqi.ID{}, 1, 0, 0, -1
-	} else if md.MsgFlags&(mqi.MQMF_MSG_IN_GROUP|mqi.MQMF_LAST_MSG_IN_GROUP|mqi.MQMF_SEGMENT|
-		mqi.MQMF_LAST_SEGMENT|mqi.MQMF_SEGMENTATION_ALLOWED) == 0 {
-		md.GroupID = mqi.ID{}
-	} else if md.GroupID.IsZero() {
-		md.GroupID = c.m.newID("AMQ ")
-	}
-	md.MsgFlags = memberFlags(md.MsgFlags)
+	c.place(md)
 	md.BackoutCount = 0
 	head.putNanos = now.UnixNano()
 	head.expire = expiryAt(now, md.Expiry)
@@ -328,6 +320,28 @@ func memberFlags(f int32) int32 {
 		f |= mqi.MQMF_SEGMENT
 	}
 	return f
+}
+
+// place fills where in a group and a logical message this one stands. One in no group has number 1, one that is no segment offset 0.
+func (c *Conn) place(md *mqi.MD) {
+	if md.Version < 2 {
+		md.GroupID, md.MsgSeqNumber, md.Offset, md.MsgFlags, md.OriginalLength = mqi.ID{}, 1, 0, 0, -1
+		return
+	}
+	md.MsgFlags = memberFlags(md.MsgFlags)
+	inGroup, segment := md.MsgFlags&mqi.MQMF_MSG_IN_GROUP != 0, md.MsgFlags&mqi.MQMF_SEGMENT != 0
+	switch {
+	case !inGroup && !segment && md.MsgFlags&mqi.MQMF_SEGMENTATION_ALLOWED == 0:
+		md.GroupID = mqi.ID{}
+	case md.GroupID.IsZero():
+		md.GroupID = c.m.newID("AMQ ")
+	}
+	if !inGroup {
+		md.MsgSeqNumber = 1
+	}
+	if !segment {
+		md.Offset = 0
+	}
 }
 
 // replyTo fills ReplyToQMgr, through a reply-to alias when ReplyToQ names a remote definition.

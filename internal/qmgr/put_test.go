@@ -53,6 +53,36 @@ func TestPutDescriptorReasons(t *testing.T) {
 	}
 }
 
+// A message in no group has no group id and number 1, one that is no segment offset 0, whatever the application left in the fields.
+func TestPutPlace(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	id := mqi.ID{7}
+	for _, x := range []struct {
+		flags       int32
+		group       mqi.ID
+		seq, offset int32
+	}{
+		{0, mqi.ID{}, 1, 0},
+		{mqi.MQMF_SEGMENTATION_ALLOWED, id, 1, 0},
+		{mqi.MQMF_SEGMENT, id, 1, 5},
+		{mqi.MQMF_MSG_IN_GROUP, id, 3, 0},
+		{mqi.MQMF_LAST_MSG_IN_GROUP | mqi.MQMF_LAST_SEGMENT, id, 3, 5},
+	} {
+		put, err := tryPut(r.c, h, "x", 0, func(md *mqi.MD) {
+			md.Version, md.MsgFlags, md.GroupID, md.MsgSeqNumber, md.Offset = 2, x.flags, id, 3, 5
+		})
+		wantRC(t, err, 0)
+		_, got := r.get(r.c, h, 0, func(md *mqi.MD, _ *mqi.GMO) { md.Version = 2 })
+		for _, md := range []mqi.MD{put, got} {
+			if md.GroupID != x.group || md.MsgSeqNumber != x.seq || md.Offset != x.offset {
+				t.Errorf("flags %d: group %v, number %d, offset %d", x.flags, md.GroupID, md.MsgSeqNumber, md.Offset)
+			}
+		}
+	}
+}
+
 func TestPutReasons(t *testing.T) {
 	r := newRig(t)
 	r.define("QLOCAL", "Q", "MAXDEPTH", "2", "MAXMSGL", "10")
