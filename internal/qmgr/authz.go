@@ -224,8 +224,11 @@ func (n *need) String() string {
 
 // missing returns what an identity lacks, and the records that were found.
 func (m *Manager) missing(id *auth.Identity, n *need) (lacks auth.Auth, by []string) {
-	if id.Admin || n.auth == 0 {
+	switch {
+	case id.Admin || n.auth == 0:
 		return 0, nil
+	case id.Unproven: // not even what a record gives to that name
+		return n.auth, nil
 	}
 	have, by := m.authRecords().Has(n.objType, n.name, id.User, id.Groups)
 	return n.auth &^ have, by

@@ -490,6 +490,17 @@ func TestRefreshSecurity(t *testing.T) {
 	r.host.err = nil
 }
 
+// An administrator's name that a client merely says gives nothing, records of that very name neither: what such a client put would bear
+// the name, and the command server and reports would act for it.
+func TestNameOfAnAdministratorAlone(t *testing.T) {
+	r := newAuthRig(t)
+	r.ok("SET AUTHREC OBJTYPE(QMGR) PRINCIPAL('root') AUTHADD(ALL)")
+	r.ok("SET AUTHREC OBJTYPE(QUEUE) PROFILE('**') PRINCIPAL('root') AUTHADD(ALL)")
+	r.log.take()
+	_, err := r.m.Connect(bg, auth.Identity{User: "root", UID: -1, Unproven: true}, ConnectOptions{})
+	r.refused(err, `"user":"root"`, "word alone", "CONNECT")
+}
+
 // What was asked before REFRESH SECURITY and is answered after it is not remembered: somebody who is no administrator any more would
 // stay one until the next.
 func TestRefreshWhileAsking(t *testing.T) {
