@@ -115,7 +115,7 @@ func (c *Conn) checkPutOptions(op string, h *handle, pmo *mqi.PMO) mqi.RC {
 	return 0
 }
 
-// put is the body of MQPUT and MQPUT1, in the order of checks of facts/mqi.md §5.
+// put is the body of MQPUT and MQPUT1.
 func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
 	switch {
 	case h.topic != nil:
@@ -131,29 +131,7 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 		return fail(rc)
 	}
 	rules := again{h: h, cfg: h.queue.cfg.Load(), qm: c.m.qmgrDef()} // as they are before anything is decided by them
-	head, warn, rc := c.newHead(h, md, pmo)
-	if rc == 0 {
-		body, rc = extension(&head.md, body)
-	}
-	if rc == 0 {
-		rc = checkV2(&head.md, len(body))
-	}
-	if rc == 0 {
-		rc = h.check()
-	}
-	if rc == 0 {
-		rc = h.res.putAllowed()
-	}
-	limit := 0
-	if rc == 0 {
-		limit, rc = c.checkLength(h, &head.md, len(body))
-	}
-	if rc == 0 {
-		rc = c.putProps(head, pmo, body, !h.res.remote)
-	}
-	if rc == 0 {
-		rc = c.complete(h, head, pmo)
-	}
+	head, body, limit, warn, rc := c.ready(h, md, pmo, body)
 	var group groupPos
 	if rc == 0 {
 		var w mqi.RC
@@ -202,6 +180,34 @@ func (c *Conn) put(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []byte) 
 		return mqi.Warn(op, h.name, warn)
 	}
 	return nil
+}
+
+// ready checks a message for its queue, in the order of facts/mqi.md §5, and completes it. The body comes without an MQMDE; limit as
+// checkLength says.
+func (c *Conn) ready(h *handle, md *mqi.MD, pmo *mqi.PMO, given []byte) (head *msgHead, body []byte, limit int, warn, rc mqi.RC) {
+	body = given
+	if head, warn, rc = c.newHead(h, md, pmo); rc == 0 {
+		body, rc = extension(&head.md, body)
+	}
+	if rc == 0 {
+		rc = checkV2(&head.md, len(body))
+	}
+	if rc == 0 {
+		rc = h.check()
+	}
+	if rc == 0 {
+		rc = h.res.putAllowed()
+	}
+	if rc == 0 {
+		limit, rc = c.checkLength(h, &head.md, len(body))
+	}
+	if rc == 0 {
+		rc = c.putProps(head, pmo, body, !h.res.remote)
+	}
+	if rc == 0 {
+		rc = c.complete(h, head, pmo)
+	}
+	return head, body, limit, warn, rc
 }
 
 // newHead makes the head of a message of a put: the descriptor checked, with its context.

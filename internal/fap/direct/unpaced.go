@@ -7,7 +7,7 @@ import (
 
 // Unpaced ends the pacing of a connection within the machine. Some hosts have a congestion control for the networks of the world that
 // sends by the clock: BBR. Between two programs of one machine nothing can be congested, and the timers cost a streamed message a
-// tenth of its processor time on both sides (docs/bench.md).
+// seventh of its processor time on both sides (docs/bench.md).
 func Unpaced(nc net.Conn) {
 	if t := beneath(nc); t != nil && within(t.LocalAddr(), t.RemoteAddr()) {
 		unpace(t)
