@@ -20,16 +20,15 @@ build() {
   [ "${E2E_BUILT:-}" = 1 ] || (cd e2e/java && mvn -q -B -ntp package) || exit 1
 }
 
-# start_dev MQSC [OPTION …] starts QM1 with the objects for developers on any free port, which is in $port afterwards.
+# start_dev MQSC [OPTION …] starts QM1 with the objects for developers on a free port, which is in $port afterwards. It lies below
+# those that systems give away by themselves: after a restart the queue manager listens on it again, and between, a client that
+# connects again all the time could be given it for its own end.
 start_dev() {
   local mqsc=$1
   shift
-  MQ_APP_PASSWORD=$pass MQ_ADMIN_PASSWORD=$pass-2 qmgrd start QM1 --dev --listen 127.0.0.1:0 --mqsc "$mqsc" --detach "$@" || exit 1
-  port=$(port_of QM1)
-}
-
-port_of() {
-  qmgrd status "$1" --json | sed 's/.*"address":"127.0.0.1:\([0-9]*\)".*/\1/'
+  port=$((20000 + RANDOM % 12000))
+  while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((20000 + RANDOM % 12000)); done
+  MQ_APP_PASSWORD=$pass MQ_ADMIN_PASSWORD=$pass-2 qmgrd start QM1 --dev --listen "127.0.0.1:$port" --mqsc "$mqsc" --detach "$@" || exit 1
 }
 
 # program CLIENT CLASS [-Doption …] -- ARGUMENT …: runs a Java program over one of the client libraries.
@@ -42,7 +41,7 @@ program() {
   done
   shift
   (cd "$tmp" && # the client writes its log, and what it finds wrong, to the current directory
-    timeout 240 java -XX:TieredStopAtLevel=1 "${options[@]}" \
+    timeout 600 java -XX:TieredStopAtLevel=1 "${options[@]}" \
       -cp "$top/e2e/java/$client/target/classes:$top/e2e/java/$client/target/lib/*" "qmgrd.e2e.$class" "$@")
 }
 

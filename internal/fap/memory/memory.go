@@ -32,6 +32,7 @@ type queue struct {
 	name      string
 	msgs      []*message
 	inhibited bool
+	inputs    int // handles that are open for input
 }
 
 type message struct {
@@ -143,6 +144,7 @@ func (c *Conn) Open(_ context.Context, od *mqi.OD, options int32) (int32, wire.D
 		}
 		od.ResolvedQName, od.ResolvedQMgrName, od.ResolvedType = h.q.name, c.m.Name, mqi.MQOT_Q
 	}
+	c.count(h, 1)
 	c.last++
 	c.handles[c.last] = h
 	return c.last, d, nil
@@ -152,8 +154,26 @@ func (c *Conn) Close(_ context.Context, hobj, _ int32) error {
 	if c.handles[hobj] == nil {
 		return mqi.E("MQCLOSE", "", mqi.MQRC_HOBJ_ERROR)
 	}
+	c.count(c.handles[hobj], -1)
 	delete(c.handles, hobj)
 	return nil
+}
+
+// count adds to the handles that its queue is open for input by.
+func (c *Conn) count(h *handle, n int) {
+	if h.q == nil || h.options&input == 0 {
+		return
+	}
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	h.q.inputs += n
+}
+
+// closeAll closes what a connection that ends has open.
+func (c *Conn) closeAll() {
+	for _, h := range c.handles {
+		c.count(h, -1)
+	}
 }
 
 func (c *Conn) Put(_ context.Context, hobj int32, md *mqi.MD, pmo *mqi.PMO, body []byte) error {
@@ -275,6 +295,8 @@ func (c *Conn) get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mqi.GMO, li
 
 const browse = mqi.MQGMO_BROWSE_FIRST | mqi.MQGMO_BROWSE_NEXT
 
+const input = mqi.MQOO_INPUT_AS_Q_DEF | mqi.MQOO_INPUT_SHARED | mqi.MQOO_INPUT_EXCLUSIVE
+
 // find chooses a message; the manager's lock is held.
 func (h *handle) find(md *mqi.MD, gmo *mqi.GMO) *message {
 	after := gmo.Options&mqi.MQGMO_BROWSE_NEXT != 0 && h.cursor != nil
@@ -352,9 +374,14 @@ func (c *Conn) end(commit bool) {
 	c.m.wake()
 }
 
-func (c *Conn) Commit(context.Context) error     { c.end(true); return nil }
-func (c *Conn) Backout(context.Context) error    { c.end(false); return nil }
-func (c *Conn) Disconnect(context.Context) error { c.end(true); c.gone = true; return nil }
+func (c *Conn) Commit(context.Context) error  { c.end(true); return nil }
+func (c *Conn) Backout(context.Context) error { c.end(false); return nil }
+func (c *Conn) Disconnect(context.Context) error {
+	c.end(true)
+	c.closeAll()
+	c.gone = true
+	return nil
+}
 
 func (c *Conn) Break() {
 	if c.gone {
@@ -362,6 +389,7 @@ func (c *Conn) Break() {
 	}
 	c.gone = true
 	c.end(false)
+	c.closeAll()
 	c.m.mu.Lock()
 	c.m.ends++
 	c.m.mu.Unlock()
@@ -387,6 +415,11 @@ func (c *Conn) Inq(_ context.Context, hobj int32, selectors []int32, _, _ int) (
 			mqi.MQIA_Q_TYPE: 1, mqi.MQIA_MAX_MSG_LENGTH: 4 << 20}[s]
 		if s == mqi.MQIA_CURRENT_Q_DEPTH && h.q != nil {
 			v = int32(c.m.Depth(h.q.name))
+		}
+		if s == mqi.MQIA_OPEN_INPUT_COUNT && h.q != nil {
+			c.m.mu.Lock()
+			v = int32(h.q.inputs)
+			c.m.mu.Unlock()
 		}
 		ints = append(ints, v)
 	}

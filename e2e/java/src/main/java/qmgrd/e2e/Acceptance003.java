@@ -39,7 +39,7 @@ import javax.jms.TextMessage;
  * queue of class NORMAL, QH of class HIGH. Arguments as {@link Target}; who connects must be an administrator.
  */
 public final class Acceptance003 {
-    private static final int WAIT = 5000;
+    private static final int WAIT = 20_000;
     private static final int P = DeliveryMode.PERSISTENT;
     private static final int N = DeliveryMode.NON_PERSISTENT;
 
@@ -418,6 +418,7 @@ public final class Acceptance003 {
         act.run();
         admin.mqsc("RESET QMGR TYPE(STATISTICS)");
         int n = 0;
+        int counted = 0;
         MQQueueManager m = target.connect();
         com.ibm.mq.MQQueue q = m.accessQueue("SYSTEM.ADMIN.STATISTICS.QUEUE", CMQC.MQOO_INPUT_SHARED);
         try {
@@ -426,6 +427,7 @@ public final class Acceptance003 {
                 q.get(in, Target.gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 500));
                 PCFMessage s = new PCFMessage(in);
                 if (s.getCommand() == CMQCFC.MQCMD_STATISTICS_MQI) {
+                    counted++;
                     n += s.getIntListParameterValue(CMQCFC.MQIAMO_INQS)[CMQC.MQOT_Q];
                 }
             }
@@ -433,6 +435,7 @@ public final class Acceptance003 {
             same(CMQC.MQRC_NO_MSG_AVAILABLE, e.reasonCode);
         }
         m.disconnect();
+        isTrue("the act was counted", counted > 0);
         return n;
     }
 

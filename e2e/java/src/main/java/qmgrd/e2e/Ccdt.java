@@ -13,7 +13,6 @@ import com.ibm.mq.constants.CMQC;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
 import com.ibm.msg.client.jms.JmsFactoryFactory;
 import com.ibm.msg.client.wmq.WMQConstants;
-import java.net.ServerSocket;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,10 +31,7 @@ public final class Ccdt {
 
     private Ccdt(Target t) throws Exception {
         target = t;
-        int nobody;
-        try (ServerSocket s = new ServerSocket(0)) {
-            nobody = s.getLocalPort();
-        }
+        int nobody = Target.port(Target.nobody()); // till the program ends
         String json = "{\"channel\": ["
                 + definition("A.NOWHERE", "GROUP", nobody) + ", "
                 + definition("B.NO.SUCH.CHANNEL", "GROUP", t.port) + ", "
@@ -73,7 +69,7 @@ public final class Ccdt {
         MQQueue q = m.accessQueue(target.queue, CMQC.MQOO_INPUT_SHARED | CMQC.MQOO_OUTPUT);
         q.put(text("by a table"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
         MQMessage in = new MQMessage();
-        q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 5000));
+        q.get(in, gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 20_000));
         same("by a table", text(in));
         same(target.qmgr, m.getAttributeString(CMQC.MQCA_Q_MGR_NAME, 48).trim());
         m.disconnect();
@@ -95,7 +91,7 @@ public final class Ccdt {
             c.start();
             Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
             s.createProducer(s.createQueue("queue:///" + target.queue)).send(s.createTextMessage("by a table"));
-            Checks.text("by a table", s.createConsumer(s.createQueue("queue:///" + target.queue)).receive(5000));
+            Checks.text("by a table", s.createConsumer(s.createQueue("queue:///" + target.queue)).receive(20_000));
         }
     }
 }

@@ -1,6 +1,7 @@
 package qmgrd.e2e;
 
 import com.ibm.mq.MQException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -125,9 +126,21 @@ final class Checks {
         throw new AssertionError("no exception, want " + want.getName());
     }
 
-    /** Waits up to ten seconds until something is so. */
+    /** A thread waits within a method, which is what it was started for; for a fifth of a second, since it also waits on its way there. */
+    static void waits(Thread t, String method) throws InterruptedException {
+        int[] seen = {0};
+        soon(t + " waits in " + method, () -> {
+            StackTraceElement[] at = t.getStackTrace();
+            boolean there = at.length > 0 && at[0].isNativeMethod() // that of a socket, of a lock, or of a sleep
+                    && Arrays.stream(at).anyMatch(f -> f.getMethodName().equals(method));
+            seen[0] = there ? seen[0] + 1 : 0;
+            return seen[0] > 10;
+        });
+    }
+
+    /** Waits up to a minute until something is so: only what is broken takes that long, however slow the machine is. */
     static void soon(String what, BooleanSupplier so) throws InterruptedException {
-        long end = System.nanoTime() + 10_000_000_000L;
+        long end = System.nanoTime() + 60_000_000_000L;
         while (!so.getAsBoolean()) {
             isTrue(what, System.nanoTime() < end);
             Thread.sleep(20);

@@ -4,6 +4,10 @@ import static qmgrd.e2e.Checks.body;
 import static qmgrd.e2e.Checks.same;
 import static qmgrd.e2e.Checks.text;
 
+import com.ibm.mq.MQException;
+import com.ibm.mq.MQQueue;
+import com.ibm.mq.MQQueueManager;
+import com.ibm.mq.constants.CMQC;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
 import java.util.Arrays;
 import java.util.Enumeration;
@@ -22,6 +26,8 @@ import javax.jms.TextMessage;
 
 /** JMS over queues: arguments and output as {@link Base}. */
 public final class Jms {
+    private static final int WAIT = 30_000;
+
     private final Target target;
     private final JmsConnectionFactory factory;
     private final String queue;
@@ -88,13 +94,13 @@ public final class Jms {
             p.setDeliveryMode(DeliveryMode.NON_PERSISTENT);
             p.send(s.createTextMessage("second"));
             MessageConsumer r = s.createConsumer(queue(s));
-            Message in = r.receive(5000);
+            Message in = r.receive(WAIT);
             text("Grüße, κόσμε", in);
             same("red", in.getStringProperty("colour"));
             same(42, in.getIntProperty("n"));
             same(out.getJMSMessageID(), in.getJMSMessageID());
             same(DeliveryMode.PERSISTENT, in.getJMSDeliveryMode());
-            in = r.receive(5000);
+            in = r.receive(WAIT);
             text("second", in);
             same(DeliveryMode.NON_PERSISTENT, in.getJMSDeliveryMode());
         }
@@ -111,7 +117,7 @@ public final class Jms {
             BytesMessage out = s.createBytesMessage();
             out.writeBytes(data);
             s.createProducer(queue(s)).send(out);
-            BytesMessage in = (BytesMessage) s.createConsumer(queue(s)).receive(5000);
+            BytesMessage in = (BytesMessage) s.createConsumer(queue(s)).receive(WAIT);
             byte[] got = new byte[(int) in.getBodyLength()];
             in.readBytes(got);
             same(true, Arrays.equals(data, got));
@@ -138,9 +144,9 @@ public final class Jms {
             p.send(s.createTextMessage("done"));
             s.commit();
             MessageConsumer r = s.createConsumer(queue(s));
-            text("done", r.receive(5000));
+            text("done", r.receive(WAIT));
             s.rollback();
-            Message in = r.receive(5000);
+            Message in = r.receive(WAIT);
             text("done", in);
             same(true, in.getJMSRedelivered());
             same(2, in.getIntProperty("JMSXDeliveryCount"));
@@ -174,7 +180,7 @@ public final class Jms {
             b.setJMSCorrelationID(a.getJMSMessageID());
             p.send(b);
             MessageConsumer r = s.createConsumer(queue(s), "JMSCorrelationID='" + a.getJMSMessageID() + "'");
-            text("B", r.receive(5000));
+            text("B", r.receive(WAIT));
             same(true, r.receiveNoWait() == null);
         }
     }
@@ -188,11 +194,11 @@ public final class Jms {
             c.start();
             send("1", "2", "3");
             for (String want : new String[] {"1", "2", "3"}) {
-                same(want, String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+                same(want, String.valueOf(got.poll(WAIT, TimeUnit.MILLISECONDS)));
             }
             Thread.sleep(300);
             send("4");
-            same("4", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            same("4", String.valueOf(got.poll(WAIT, TimeUnit.MILLISECONDS)));
             r.close();
             send("5");
             same(true, got.poll(300, TimeUnit.MILLISECONDS) == null);
@@ -209,9 +215,9 @@ public final class Jms {
             c.start();
             Session t = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
             t.createProducer(t.createQueue("queue:///Q2")).send(t.createTextMessage("b"));
-            same("two b", String.valueOf(got.poll(20, TimeUnit.SECONDS)));
+            same("two b", String.valueOf(got.poll(WAIT, TimeUnit.MILLISECONDS)));
             t.createProducer(queue(t)).send(t.createTextMessage("a"));
-            same("one a", String.valueOf(got.poll(20, TimeUnit.SECONDS)));
+            same("one a", String.valueOf(got.poll(WAIT, TimeUnit.MILLISECONDS)));
         }
     }
 
@@ -233,8 +239,8 @@ public final class Jms {
             });
             c.start();
             send("t");
-            same("t false", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
-            same("t true", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            same("t false", String.valueOf(got.poll(WAIT, TimeUnit.MILLISECONDS)));
+            same("t true", String.valueOf(got.poll(WAIT, TimeUnit.MILLISECONDS)));
             same(true, got.poll(300, TimeUnit.MILLISECONDS) == null);
         }
     }
@@ -246,12 +252,12 @@ public final class Jms {
             s.createConsumer(queue(s)).setMessageListener(m -> got.add(body(m)));
             c.start();
             send("1");
-            same("1", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            same("1", String.valueOf(got.poll(WAIT, TimeUnit.MILLISECONDS)));
             c.stop();
             send("2");
             same(true, got.poll(400, TimeUnit.MILLISECONDS) == null);
             c.start();
-            same("2", String.valueOf(got.poll(5, TimeUnit.SECONDS)));
+            same("2", String.valueOf(got.poll(WAIT, TimeUnit.MILLISECONDS)));
         }
     }
 
@@ -263,18 +269,18 @@ public final class Jms {
             Object[] result = {"nothing"};
             Thread t = new Thread(() -> {
                 try {
-                    result[0] = r.receive(30_000);
+                    result[0] = r.receive(60_000);
                 } catch (Exception e) {
                     result[0] = e;
                 }
             });
             t.start();
-            Thread.sleep(300);
+            Checks.waits(t, "receive");
             long start = System.nanoTime();
             r.close();
             t.join();
             // without shared conversations it ends with the get that it waits for, which the client lets wait for five seconds
-            same(true, (System.nanoTime() - start) / 1_000_000 < 15_000);
+            same(true, (System.nanoTime() - start) / 1_000_000 < 30_000);
             same(true, result[0] == null);
         }
     }
@@ -290,6 +296,7 @@ public final class Jms {
 
     /** What is left on the queue, in order. */
     private String left() throws Exception {
+        ended();
         StringBuilder all = new StringBuilder();
         try (Connection c = factory.createConnection()) {
             c.start();
@@ -300,6 +307,20 @@ public final class Jms {
             }
         }
         return all.toString();
+    }
+
+    /** The queue manager has ended the connection that is cut, so that what it had is back on the queue, in its place. */
+    private void ended() throws Exception {
+        MQQueueManager m = target.connect();
+        MQQueue q = m.accessQueue(queue, CMQC.MQOO_INQUIRE);
+        Checks.soon("the connection that is cut has ended", () -> {
+            try {
+                return q.getOpenInputCount() == 0;
+            } catch (MQException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        m.disconnect();
     }
 
     /** Sends a message a letter, the small ones nonpersistent. */
@@ -323,7 +344,7 @@ public final class Jms {
                 c.start();
                 MessageConsumer r = consumer(c);
                 for (int i = 0; i < taken; i++) {
-                    text("aBCdEF".substring(i, i + 1), i % 2 == 0 ? r.receive(5000) : r.receiveNoWait());
+                    text("aBCdEF".substring(i, i + 1), i % 2 == 0 ? r.receive(WAIT) : r.receiveNoWait());
                 }
                 relay.close();
                 quietly(c);
@@ -356,7 +377,7 @@ public final class Jms {
                 });
                 c.start();
                 for (int i = 0; i < taken; i++) {
-                    same("aBCdEF".substring(i, i + 1), got.poll(5, TimeUnit.SECONDS));
+                    same("aBCdEF".substring(i, i + 1), got.poll(WAIT, TimeUnit.MILLISECONDS));
                 }
                 Thread.sleep(100);
                 relay.close();

@@ -143,6 +143,7 @@ public final class Mqi {
 
     /** What one browser has marked the others that co-operate do not see, until it takes the mark back. */
     private void marks(MQQueueManager m, MQQueue q) throws Exception {
+        admin.mqsc("ALTER QMGR MARKINT(600000)"); // a mark goes after five seconds otherwise
         q.put(text("1"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
         q.put(text("2"), pmo(CMQC.MQPMO_NO_SYNCPOINT));
         int options = CMQC.MQOO_BROWSE | CMQC.MQOO_CO_OP;
@@ -162,6 +163,7 @@ public final class Mqi {
         a.get(again, gmo(mark, 0));
         same("2", text(again));
         n.disconnect();
+        admin.mqsc("ALTER QMGR MARKINT(5000)");
     }
 
     private void lock(MQQueueManager m, MQQueue q) throws Exception {
@@ -190,7 +192,7 @@ public final class Mqi {
         m.put(in.replyToQueueName, answer, pmo(CMQC.MQPMO_NO_SYNCPOINT));
         MQMessage got = new MQMessage();
         got.correlationId = ask.messageId;
-        MQGetMessageOptions g = gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 1000);
+        MQGetMessageOptions g = gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 20_000);
         g.matchOptions = CMQC.MQMO_MATCH_CORREL_ID;
         mine.get(got, g);
         same("pong", text(got));

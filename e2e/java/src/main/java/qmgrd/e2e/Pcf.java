@@ -17,6 +17,7 @@ public final class Pcf {
     public static void main(String[] args) throws Exception {
         MQQueueManager m = new Target(args).connect();
         PCFMessageAgent a = new PCFMessageAgent(m);
+        a.setWaitInterval(20); // seconds
         Checks c = new Checks(args);
         c.check("inquireqmgr", () -> inquireQMgr(a));
         c.check("ping", () -> ping(a));

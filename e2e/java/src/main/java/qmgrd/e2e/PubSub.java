@@ -66,7 +66,7 @@ public final class PubSub {
         MQTopic pub = m.accessTopic("Sport/Foot", null, CMQC.MQTOPIC_OPEN_AS_PUBLICATION, CMQC.MQOO_OUTPUT);
         pub.put(Target.text("goal"), new MQPutMessageOptions());
         MQMessage in = new MQMessage();
-        sub.get(in, wait(3000));
+        sub.get(in, wait(20_000));
         same("goal", Target.text(in));
         sub.close();
         pub.put(Target.text("nobody"), new MQPutMessageOptions());
@@ -83,7 +83,7 @@ public final class PubSub {
         MQTopic sub = m.accessTopic("Score/Now", null, CMQC.MQTOPIC_OPEN_AS_SUBSCRIPTION,
                 CMQC.MQSO_CREATE | CMQC.MQSO_MANAGED);
         MQMessage in = new MQMessage();
-        sub.get(in, wait(3000));
+        sub.get(in, wait(20_000));
         same("2:1", Target.text(in));
         sub.close();
         MQTopic asks = m.accessTopic("Score/Never", null, CMQC.MQTOPIC_OPEN_AS_SUBSCRIPTION,
@@ -105,7 +105,7 @@ public final class PubSub {
             MessageConsumer r = s.createConsumer(t);
             MessageProducer p = s.createProducer(t);
             p.send(s.createTextMessage("hello"));
-            Message in = r.receive(3000);
+            Message in = r.receive(20_000);
             text("hello", in);
             same("topic://News/World", in.getJMSDestination().toString());
             r.close();
@@ -122,7 +122,7 @@ public final class PubSub {
             s.rollback();
             s.createProducer(s.createTopic("topic://W/c")).send(s.createTextMessage("flat"));
             s.commit();
-            Message in = all.receive(3000);
+            Message in = all.receive(20_000);
             text("flat", in);
             same("topic://W/c", in.getJMSDestination().toString());
             s.commit();
@@ -143,7 +143,7 @@ public final class PubSub {
             c.start();
             Session s = c.createSession(false, Session.AUTO_ACKNOWLEDGE);
             MessageConsumer r = s.createDurableSubscriber(s.createTopic("topic://Sport/Dur"), "SUB1");
-            text("while away", r.receive(3000));
+            text("while away", r.receive(20_000));
             same(true, r.receiveNoWait() == null);
             r.close();
             s.unsubscribe("SUB1");
@@ -170,7 +170,7 @@ public final class PubSub {
                 p.send(t.createTextMessage("n" + i));
             }
             for (int i = 0; i < 5; i++) {
-                text("n" + i, got.poll(5, TimeUnit.SECONDS));
+                text("n" + i, got.poll(20, TimeUnit.SECONDS));
             }
         }
     }
@@ -184,13 +184,13 @@ public final class PubSub {
             TextMessage ask = s.createTextMessage("ping");
             ask.setJMSReplyTo(mine);
             s.createProducer(q).send(ask);
-            Message in = s.createConsumer(q).receive(3000);
+            Message in = s.createConsumer(q).receive(20_000);
             text("ping", in);
             TextMessage answer = s.createTextMessage("pong");
             answer.setJMSCorrelationID(in.getJMSMessageID());
             s.createProducer(in.getJMSReplyTo()).send(answer);
             MessageConsumer r = s.createConsumer(mine);
-            Message out = r.receive(3000);
+            Message out = r.receive(20_000);
             text("pong", out);
             same(ask.getJMSMessageID(), out.getJMSCorrelationID());
             r.close();
@@ -210,10 +210,10 @@ public final class PubSub {
                 p.send(m);
             }
             MessageConsumer r = s.createConsumer(q, "colour = 'red'");
-            text("red", r.receive(3000));
+            text("red", r.receive(20_000));
             same(true, r.receiveNoWait() == null);
             r.close();
-            text("blue", s.createConsumer(q).receive(3000));
+            text("blue", s.createConsumer(q).receive(20_000));
         }
     }
 }

@@ -14,6 +14,7 @@ import com.ibm.mq.constants.CMQC;
 import com.ibm.mq.jms.MQConnectionFactory;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
 import com.ibm.msg.client.wmq.WMQConstants;
+import java.nio.channels.SocketChannel;
 import java.util.Hashtable;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -227,7 +228,7 @@ public final class Reasons {
         base((m, q) -> {
             Thread t = inhibitSoon();
             reason(CMQC.MQRC_GET_INHIBITED,
-                    () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 20_000)));
+                    () -> q.get(new MQMessage(), gmo(CMQC.MQGMO_NO_SYNCPOINT | CMQC.MQGMO_WAIT, 60_000)));
             t.join();
         });
         // Also that of a client that reads ahead, and the one that follows does not wait for its time to be up.
@@ -237,8 +238,8 @@ public final class Reasons {
             Thread t = inhibitSoon();
             long from = System.nanoTime();
             reason(CMQC.MQRC_GET_INHIBITED, r::receive);
-            reason(CMQC.MQRC_GET_INHIBITED, () -> r.receive(20_000));
-            same(true, System.nanoTime() - from < TimeUnit.SECONDS.toNanos(10));
+            reason(CMQC.MQRC_GET_INHIBITED, () -> r.receive(60_000));
+            same(true, System.nanoTime() - from < TimeUnit.SECONDS.toNanos(30));
             t.join();
             admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
             p.send(s.createTextMessage("late"));
@@ -273,24 +274,24 @@ public final class Reasons {
             c.start();
             Checks.soon("a consumer that is started", () -> consumer().equals("ACTIVE"));
             admin.mqsc("ALTER QLOCAL(" + queue + ") GET(DISABLED)");
-            same("2016", told.poll(5, TimeUnit.SECONDS));
+            same("2016", told.poll(20, TimeUnit.SECONDS));
             same("SUSPTEMP", consumer());
             admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
-            same("2494", told.poll(5, TimeUnit.SECONDS));
+            same("2494", told.poll(20, TimeUnit.SECONDS));
             for (String body : new String[] {"late", "later", "last"}) {
                 base((m, q) -> q.put(text(body), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
             }
-            same("late", got.poll(5, TimeUnit.SECONDS));
-            same("later", got.poll(5, TimeUnit.SECONDS));
-            same("last", got.poll(5, TimeUnit.SECONDS));
+            same("late", got.poll(20, TimeUnit.SECONDS));
+            same("later", got.poll(20, TimeUnit.SECONDS));
+            same("last", got.poll(20, TimeUnit.SECONDS));
             admin.mqsc("ALTER QLOCAL(" + queue + ") GET(DISABLED)");
-            same("2016", told.poll(5, TimeUnit.SECONDS));
+            same("2016", told.poll(20, TimeUnit.SECONDS));
             base((m, q) -> q.put(text("waits"), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
             base((m, q) -> q.put(text("as well"), pmo(CMQC.MQPMO_NO_SYNCPOINT)));
             admin.mqsc("ALTER QLOCAL(" + queue + ") GET(ENABLED)");
-            same("2494", told.poll(5, TimeUnit.SECONDS));
-            same("waits", got.poll(5, TimeUnit.SECONDS));
-            same("as well", got.poll(5, TimeUnit.SECONDS));
+            same("2494", told.poll(20, TimeUnit.SECONDS));
+            same("waits", got.poll(20, TimeUnit.SECONDS));
+            same("as well", got.poll(20, TimeUnit.SECONDS));
             c.stop();
             same("INACTIVE", consumer());
             same(null, told.poll());
@@ -417,12 +418,10 @@ public final class Reasons {
     }
 
     private void nobodyListens() throws Exception {
-        int free;
-        try (java.net.ServerSocket s = new java.net.ServerSocket(0)) {
-            free = s.getLocalPort();
+        try (SocketChannel nobody = Target.nobody()) {
+            JmsConnectionFactory f = target.factory();
+            f.setIntProperty(WMQConstants.WMQ_PORT, Target.port(nobody));
+            reason(CMQC.MQRC_HOST_NOT_AVAILABLE, f::createConnection);
         }
-        JmsConnectionFactory f = target.factory();
-        f.setIntProperty(WMQConstants.WMQ_PORT, free);
-        reason(CMQC.MQRC_HOST_NOT_AVAILABLE, f::createConnection);
     }
 }

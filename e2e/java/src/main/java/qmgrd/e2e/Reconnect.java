@@ -83,11 +83,11 @@ public final class Reconnect {
             program("crash");
             p.send(s.createTextMessage("after"));
             MessageConsumer r = s.createConsumer(queue(s));
-            text("before", r.receive(10_000));
-            text("after", r.receive(10_000));
+            text("before", r.receive(30_000));
+            text("after", r.receive(30_000));
             program("crash");
             p.send(s.createTextMessage("again"));
-            text("again", r.receive(10_000));
+            text("again", r.receive(30_000));
         }
     }
 
@@ -131,10 +131,10 @@ public final class Reconnect {
             s.createConsumer(queue(s)).setMessageListener(m -> got.add(Checks.body(m)));
             c.start();
             send("one");
-            same("one", got.poll(10, TimeUnit.SECONDS));
+            same("one", got.poll(30, TimeUnit.SECONDS));
             program("crash");
             send("two");
-            same("two", got.poll(20, TimeUnit.SECONDS));
+            same("two", got.poll(60, TimeUnit.SECONDS));
         }
         for (JMSException e : told) {
             isTrue("the listener was told of the reconnection only: " + e, e.getErrorCode() != null);
@@ -152,8 +152,8 @@ public final class Reconnect {
             p.send(s.createTextMessage("one"));
             program("crash");
             p.send(s.createTextMessage("two"));
-            text("one", r.receive(10_000));
-            text("two", r.receive(10_000));
+            text("one", r.receive(30_000));
+            text("two", r.receive(30_000));
             r.close();
             s.unsubscribe("kept");
         }
@@ -170,10 +170,10 @@ public final class Reconnect {
             TemporaryQueue mine = s.createTemporaryQueue();
             program("crash");
             p.send(s.createTextMessage("news"));
-            text("news", r.receive(10_000));
+            text("news", r.receive(30_000));
             // The temporary queue was made again, by the same name for who has it.
             s.createProducer(mine).send(s.createTextMessage("reply"));
-            text("reply", s.createConsumer(mine).receive(10_000));
+            text("reply", s.createConsumer(mine).receive(30_000));
         }
     }
 
@@ -189,7 +189,7 @@ public final class Reconnect {
             p.send(s.createTextMessage("once"));
             s.commit();
             MessageConsumer r = s.createConsumer(queue(s));
-            text("once", r.receive(10_000));
+            text("once", r.receive(30_000));
             s.commit();
             isTrue("nothing else", r.receiveNoWait() == null);
         }
@@ -209,10 +209,10 @@ public final class Reconnect {
             });
             c.start();
             send("one");
-            same("one", got.poll(10, TimeUnit.SECONDS));
+            same("one", got.poll(30, TimeUnit.SECONDS));
             program("crash");
             send("two");
-            same("two", got.poll(20, TimeUnit.SECONDS));
+            same("two", got.poll(60, TimeUnit.SECONDS));
         }
     }
 
@@ -265,8 +265,8 @@ public final class Reconnect {
             }
             p.send(s.createTextMessage("after"));
             MessageConsumer r = s.createConsumer(queue(s));
-            text("before", r.receive(10_000));
-            text("after", r.receive(10_000));
+            text("before", r.receive(30_000));
+            text("after", r.receive(30_000));
         }
     }
 

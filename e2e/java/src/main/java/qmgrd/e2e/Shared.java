@@ -62,7 +62,7 @@ public final class Shared {
         same(MESSAGES, one.size() + two.size());
     }
 
-    /** Gets what comes to one consumer until nothing comes for a while. */
+    /** Gets what is there for one consumer until nothing comes for a while. */
     private static void take(MessageConsumer c, Queue<String> into, int most) throws Exception {
         for (int i = 0; i < most; i++) {
             Message m = c.receive(500);

@@ -11,6 +11,10 @@ import com.ibm.msg.client.jms.JmsConnectionFactory;
 import com.ibm.msg.client.jms.JmsFactoryFactory;
 import com.ibm.msg.client.jms.JmsPropertyContext;
 import com.ibm.msg.client.wmq.WMQConstants;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.channels.SocketChannel;
 import java.util.Hashtable;
 import javax.jms.JMSException;
 
@@ -77,6 +81,15 @@ final class Target {
             f.setBooleanProperty(WMQConstants.USER_AUTHENTICATION_MQCSP, true);
         }
         return f;
+    }
+
+    /** A port of this machine that refuses connections: it is bound, so that nobody else gets it, and not listened on. */
+    static SocketChannel nobody() throws IOException {
+        return SocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    }
+
+    static int port(SocketChannel c) {
+        return c.socket().getLocalPort();
     }
 
     static MQMessage text(String s) throws Exception {

@@ -132,7 +132,7 @@ public final class Xa {
         outside((s, q) -> {
             MessageConsumer c = s.createConsumer(q);
             for (String w : want) {
-                text(w, c.receive(5000));
+                text(w, c.receive(20_000));
             }
             isTrue("nothing more is there", c.receiveNoWait() == null);
         });
@@ -191,7 +191,7 @@ public final class Xa {
             }
         }
         outside((s, q) -> {
-            Message m = s.createConsumer(q).receive(5000);
+            Message m = s.createConsumer(q).receive(20_000);
             text("in", m);
             same(3, m.getIntProperty("JMSXDeliveryCount"));
         });
@@ -324,7 +324,7 @@ public final class Xa {
                 });
                 later.start();
                 try (MessageConsumer c = a.session.createConsumer(a.queue)) {
-                    text("awaited", c.receive(10_000));
+                    text("awaited", c.receive(20_000));
                 }
                 later.join();
                 a.resource.end(x, XAResource.TMSUCCESS);
@@ -367,8 +367,8 @@ public final class Xa {
         }
         outside((s, q) -> {
             MessageConsumer c = s.createConsumer(q);
-            String first = Checks.body(c.receive(5000));
-            String second = Checks.body(c.receive(5000));
+            String first = Checks.body(c.receive(20_000));
+            String second = Checks.body(c.receive(20_000));
             isTrue("both are there: " + first + ", " + second, (first + second).equals("in 2out 1") || (first + second).equals("out 1in 2"));
             isTrue("nothing more is there", c.receiveNoWait() == null);
         });

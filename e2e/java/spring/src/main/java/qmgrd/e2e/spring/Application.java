@@ -70,11 +70,11 @@ public class Application {
     public static void main(String[] args) throws Exception {
         try (ConfigurableApplicationContext c = SpringApplication.run(Application.class, args)) {
             JmsTemplate t = c.getBean(JmsTemplate.class);
-            t.setReceiveTimeout(3000);
+            t.setReceiveTimeout(20_000);
             t.convertAndSend("DEV.QUEUE.1", "hello, Spring");
             same("template sends and receives", "hello, Spring", t.receiveAndConvert("DEV.QUEUE.1"));
             t.convertAndSend("DEV.QUEUE.2", "one");
-            same("listener", "plain one", GOT.poll(10, TimeUnit.SECONDS));
+            same("listener", "plain one", GOT.poll(20, TimeUnit.SECONDS));
             TransactionTemplate unit = new TransactionTemplate(c.getBean(PlatformTransactionManager.class));
             unit.executeWithoutResult(s -> {
                 t.convertAndSend("DEV.QUEUE.1", "undone");
@@ -83,8 +83,8 @@ public class Application {
             unit.executeWithoutResult(s -> t.convertAndSend("DEV.QUEUE.1", "done"));
             same("a unit rolled back leaves nothing", "done", t.receiveAndConvert("DEV.QUEUE.1"));
             t.convertAndSend("DEV.QUEUE.3", "again");
-            same("listener that fails", "transacted again 1", GOT.poll(10, TimeUnit.SECONDS));
-            same("gets the message again", "transacted again 2", GOT.poll(10, TimeUnit.SECONDS));
+            same("listener that fails", "transacted again 1", GOT.poll(20, TimeUnit.SECONDS));
+            same("gets the message again", "transacted again 2", GOT.poll(20, TimeUnit.SECONDS));
             t.setReceiveTimeout(JmsTemplate.RECEIVE_TIMEOUT_NO_WAIT);
             same("and no third time", null, GOT.poll(500, TimeUnit.MILLISECONDS));
             same("nothing is left", null, t.receiveAndConvert("DEV.QUEUE.3"));
