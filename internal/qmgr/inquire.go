@@ -167,6 +167,9 @@ func intValue(a *attr.Attr, val string) int32 {
 
 // charValue pads a value to the length of its attribute; a list gives its items one behind the other.
 func charValue(a *attr.Attr, val string) string {
+	if a.IsList() && val == "" {
+		return ""
+	}
 	n := charLength(a, 0)
 	var b []byte
 	for _, item := range strings.Split(val, attr.ListSep) {

@@ -50,15 +50,25 @@ func TestInquire(t *testing.T) {
 			t.Errorf("%s: %s %q", tc.name, d, chars)
 		}
 	}
+	r.define("NAMELIST", "NONE")
+	od := mqi.DefaultOD()
+	od.ObjectType, od.ObjectName = mqi.MQOT_NAMELIST, "NONE"
+	none, err := r.c.Open(bg, &od, mqi.MQOO_INQUIRE)
+	wantRC(t, err, 0)
+	ints, chars, err := r.c.Inq(bg, none, []int32{mqi.MQIA_NAME_COUNT, mqi.MQCA_NAMES, mqi.MQCA_NAMELIST_NAME}, 1, 48)
+	wantRC(t, err, 0) // no names take no room
+	if len(ints) != 1 || ints[0] != 0 || strings.TrimRight(string(chars), " ") != "NONE" {
+		t.Errorf("%v %q", ints, chars)
+	}
 	out := r.openQ(r.c, "Q", mqi.MQOO_OUTPUT)
-	_, _, err := r.c.Inq(bg, out, nil, 0, 0)
+	_, _, err = r.c.Inq(bg, out, nil, 0, 0)
 	wantRC(t, err, mqi.MQRC_NOT_OPEN_FOR_INQUIRE)
 
-	od := mqi.DefaultOD()
+	od = mqi.DefaultOD()
 	od.ObjectType = mqi.MQOT_Q_MGR
 	qm, err := r.c.Open(bg, &od, mqi.MQOO_INQUIRE)
 	wantRC(t, err, 0)
-	ints, _, err := r.c.Inq(bg, qm, []int32{mqi.MQIA_CODED_CHAR_SET_ID, mqi.MQIA_MAX_UNCOMMITTED_MSGS}, 2, 0)
+	ints, _, err = r.c.Inq(bg, qm, []int32{mqi.MQIA_CODED_CHAR_SET_ID, mqi.MQIA_MAX_UNCOMMITTED_MSGS}, 2, 0)
 	wantRC(t, err, 0)
 	if d := cmp.Diff([]int32{1208, 10000}, ints); d != "" {
 		t.Error(d)
