@@ -11,7 +11,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/daemon"
 )
 
-// setmqaut and dspmqaut are SET and DISPLAY AUTHREC in other words.
+// setmqaut and dspmqaut are SET AUTHREC and DISPLAY ENTAUTH in other words: what is shown of a user is what its groups may do, too.
 
 // authTypes are the words of -t.
 var authTypes = map[string]string{
@@ -166,7 +166,7 @@ func (e *env) showAuthority(args []string, dir func(*parsed) (string, string, er
 		return err
 	}
 	for _, who := range t.who {
-		list, err := t.cl.authList(e.ctx, "DISPLAY AUTHREC "+t.where+" "+who+" MATCH(EXACT)")
+		list, err := t.cl.authList(e.ctx, "DISPLAY ENTAUTH "+strings.Replace(t.where, "PROFILE(", "OBJNAME(", 1)+" "+who)
 		if err != nil {
 			return coded(err, autCodes)
 		}

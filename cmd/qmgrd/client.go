@@ -172,7 +172,7 @@ func (c *client) authList(ctx context.Context, command string) ([]string, error)
 	in := false
 	for _, l := range strings.Split(r.text(), "\n") {
 		l = strings.TrimSpace(l)
-		if rest, ok := strings.CutPrefix(l, "AUTHLIST("); ok {
+		if _, rest, ok := strings.Cut(l, "AUTHLIST("); ok {
 			in, l = true, rest
 		}
 		if !in {

@@ -29,6 +29,7 @@ var usages = map[string]string{
 	"amqssub":      "amqssub TOPIC [QM]",
 	"chkmqready":   "chkmqready [QM]",
 	"chkmqhealthy": "chkmqhealthy [QM]",
+	"chkmqstarted": "chkmqstarted [QM]",
 	"runmqtrm":     "runmqtrm [-m QM] [-q QUEUE]",
 	"strmqcsv":     "strmqcsv [QM]",
 	"dspmqcsv":     "dspmqcsv [QM]",
