@@ -34,13 +34,19 @@ func (s *Server) Unsent() int {
 // MaxOut is what a socket may have to write, about.
 const MaxOut = maxOut
 
-// Streams is of how many handles the conversations of all sockets keep what was asked for.
+// Streams is of how many handles the conversations of all sockets keep what was asked for; -1 while one of them is at work.
 func (s *Server) Streams() int {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	all := slices.Collect(maps.Values(s.convs))
+	s.mu.Unlock()
 	n := 0
-	for _, c := range s.convs {
+	for _, c := range all {
+		w := &waker{c: c}
+		if !w.Own() {
+			return -1
+		}
 		n += len(c.streams.open)
+		w.Disown()
 	}
 	return n
 }
