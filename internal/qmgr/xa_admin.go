@@ -70,26 +70,32 @@ const (
 // ResolveTransaction settles a prepared unit of work in place of its transaction manager, which hears of it (XA_HEURCOM,
 // XA_HEURRB) and then forgets it; or forgets one that was settled so.
 func (m *Manager) ResolveTransaction(number uint64, action, user string) error {
-	op := "RESOLVE"
-	b := m.xa.byNumber(number)
-	if b == nil {
-		return mqi.Wrap(op, strconv.FormatUint(number, 10), mqi.MQRC_UOW_NOT_AVAILABLE, fmt.Errorf("there is no prepared unit of work with the number %d; "+
-			"qmgrd trn list %s (dspmqtrn) shows those there are", number, m.opt.Name))
+	if b := m.xa.byNumber(number); b != nil {
+		return m.resolve(b, action, user)
 	}
+	return mqi.Wrap(opResolve, strconv.FormatUint(number, 10), mqi.MQRC_UOW_NOT_AVAILABLE, fmt.Errorf("there is no prepared unit of work with the "+
+		"number %d; qmgrd trn list %s (dspmqtrn) shows those there are", number, m.opt.Name))
+}
+
+const opResolve = "RESOLVE"
+
+// resolve is ResolveTransaction of a branch that was there a moment ago.
+func (m *Manager) resolve(b *branch, action, user string) error {
+	number := strconv.FormatUint(b.num, 10)
 	refuse := func(why string) error {
-		return mqi.Wrap(op, strconv.FormatUint(number, 10), mqi.MQRC_UOW_NOT_AVAILABLE, fmt.Errorf("%s", why))
+		return mqi.Wrap(opResolve, number, mqi.MQRC_UOW_NOT_AVAILABLE, fmt.Errorf("%s", why))
 	}
 	var err error
 	switch action {
 	case ResolveForget:
-		if rc := m.forgetBranch(b.xid, anybody); rc == XAProto {
+		if rc := m.forgetBranch(b.xid, b.is); rc == XAProto {
 			return refuse("it is prepared: commit it or back it out")
 		} else if rc != XAOK {
 			return refuse(fmt.Sprintf("it cannot be forgotten (XA return value %d)", rc))
 		}
 		return nil
 	case ResolveCommit, ResolveBack:
-		if _, rc := m.xa.hold(b.xid, anybody, func(b *branch) XARet {
+		if _, rc := m.xa.hold(b.xid, b.is, func(b *branch) XARet {
 			if b.state != branchPrepared {
 				return XAProto
 			}
@@ -106,15 +112,15 @@ func (m *Manager) ResolveTransaction(number uint64, action, user string) error {
 			return XAOK
 		})
 	default:
-		return mqi.E(op, action, mqi.MQRC_OPTIONS_ERROR)
+		return mqi.E(opResolve, action, mqi.MQRC_OPTIONS_ERROR)
 	}
 	if err != nil {
-		return storeReason(op, strconv.FormatUint(number, 10), err)
+		return storeReason(opResolve, number, err)
 	}
-	m.opt.Log.Warn().Str(obs.FieldAMQ, "AMQ7488W").Str("qmgr", m.opt.Name).Uint64("transaction", number).Str("user", user).
+	m.opt.Log.Warn().Str(obs.FieldAMQ, "AMQ7488W").Str("qmgr", m.opt.Name).Uint64("transaction", b.num).Str("user", user).
 		Str("action", action).Str("xid", b.xid.String()).
 		Msgf("transaction %d was settled by hand (%s): other resource managers of its global unit of work may end otherwise",
-			number, action)
+			b.num, action)
 	return nil
 }
 

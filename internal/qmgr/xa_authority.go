@@ -14,8 +14,8 @@ import (
 // of reports whether a branch is of the connection's user.
 func (b *branch) of(c *Conn) bool { return b.user == c.who.User }
 
-// anybody is the view of operators.
-func anybody(*branch) bool { return true }
+// is is the view of an operator who has seen this branch: another one may have come under its identifier.
+func (b *branch) is(now *branch) bool { return now == b }
 
 var recovery = need{objType: "QMGR", name: selfProfile, auth: auth.SystemAuth}
 

@@ -572,3 +572,21 @@ func TestXATrigger(t *testing.T) {
 		}
 	}
 }
+
+// An operator settles the unit that he has seen, not one that has come under its identifier meanwhile.
+func TestResolveOfOneThatWas(t *testing.T) {
+	r := newXARig(t)
+	c, x := r.xaConnect(), xid("1")
+	r.branchWork(c, x)
+	wantXA(t, c.XAPrepare(bg, x), XAOK)
+	was := r.m.xa.byNumber(r.m.Transactions()[0].Number)
+	wantXA(t, c.XARollback(bg, x), XAOK)
+	r.branchWork(c, x)
+	wantXA(t, c.XAPrepare(bg, x), XAOK)
+	for _, action := range []string{ResolveCommit, ResolveBack, ResolveForget} {
+		wantRC(t, r.m.resolve(was, action, "op"), mqi.MQRC_UOW_NOT_AVAILABLE)
+	}
+	wantXA(t, c.XACommit(bg, x, TMNoFlags), XAOK)
+	c.Break()
+	r.wantQueues("", "out light")
+}
