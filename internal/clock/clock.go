@@ -92,6 +92,18 @@ func (c *Fake) Timers() int {
 	return len(c.timers)
 }
 
+// Waits reports whether a timer is set for an instant: whoever is to be woken then has looked at the clock, and at nothing since.
+func (c *Fake) Waits(at time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for t := range c.timers {
+		if t.when.Equal(at) {
+			return true
+		}
+	}
+	return false
+}
+
 // Advance moves the clock and runs, in order of their time, all timers that became due, each before
 // Advance returns.
 func (c *Fake) Advance(d time.Duration) {

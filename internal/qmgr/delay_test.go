@@ -57,12 +57,32 @@ func (r *psRig) arrives(c *Conn, h Handle) (string, mqi.MD) {
 
 func (r *psRig) staged() int { return r.m.lookup(ClassQueue, delayQueue).Queue.depth() }
 
-// advance moves the clock in steps, so that the loop sees each of its timers.
+// advance moves the clock in steps, so that the loop sees each of its timers, and waits until it sleeps.
 func (r *psRig) advance(d time.Duration) {
+	r.t.Helper()
 	for ; d > 0; d -= 500 * time.Millisecond {
-		time.Sleep(5 * time.Millisecond)
+		eventually(r.t, "the loop sleeps until the next message is due", r.moverSleeps)
 		r.clk.Advance(500 * time.Millisecond)
 	}
+	eventually(r.t, "what is due has been moved, or put off", r.moverSleeps)
+}
+
+// moverSleeps: nothing that is staged is in the loop's hands, and its timer is that of the first.
+func (r *psRig) moverSleeps() bool {
+	d := &r.m.delay
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o := r.m.lookup(ClassQueue, delayQueue); o != nil && len(d.heap) < o.Queue.depth() {
+		return false
+	}
+	if len(d.heap) > 0 && d.heap[0].due <= r.clk.Now().UnixMilli() {
+		select { // a timer that it set while the clock jumped is late: real clocks do not jump
+		case d.wake <- struct{}{}:
+		default:
+		}
+		return false
+	}
+	return len(d.heap) == 0 || r.clk.Waits(time.UnixMilli(d.heap[0].due))
 }
 
 // A delayed message is on the staging queue until it is due, then where it was put, with its own descriptor; the order is that of
@@ -212,6 +232,9 @@ func TestDelayFull(t *testing.T) {
 	}
 	r.ok("ALTER QMGR DEADQ(DLQ)")
 	r.advance(32 * time.Second)
+	if n := r.staged(); n != 0 {
+		t.Errorf("%d on the staging queue, want none", n)
+	}
 	if s, _ := r.arrives(r.c, h); s != "1" {
 		t.Errorf("got %q", s)
 	}
