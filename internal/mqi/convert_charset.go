@@ -20,7 +20,7 @@ const DefaultCCSID = 1208
 // Charset converts the characters of one coded character set to and from UTF-8. The zero value is none.
 type Charset struct {
 	ccsid  int32
-	cm     *charmap.Charmap  // one byte a character
+	cm     bytePage          // one byte a character
 	swap   map[byte]byte     // where the set differs from cm: its code point, and cm's of the same character
 	wide   binary.ByteOrder  // UTF-16
 	multi  encoding.Encoding // one or two bytes a character
@@ -92,6 +92,14 @@ func LookupCharset(ccsid, enc int32) (Charset, bool) {
 		case 813, 912, 913, 914, 915, 916, 920, 921, 923, 1089:
 			c.iso = true
 		}
+		return c, true
+	}
+	if p := ebcdicPages[ccsid]; p != nil {
+		c.cm, c.ebcdic = p, true
+		return c, true
+	}
+	if p := asciiPages[ccsid]; p != nil {
+		c.cm = p
 		return c, true
 	}
 	c.multi = multiByte[ccsid]
