@@ -16,7 +16,7 @@ var layers = []struct {
 	level int
 	pkgs  string
 }{
-	{0, "internal/clock internal/vfs internal/obs internal/invariants internal/paths"},
+	{0, "internal/clock internal/vfs internal/obs internal/invariants internal/paths internal/leaks"},
 	{1, "internal/mqi internal/attr internal/mqsc internal/esql"},
 	{2, "internal/pubsub internal/xmitq internal/auth internal/store internal/sharing"},
 	{3, "internal/qmgr"},

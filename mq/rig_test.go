@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
-	"go.uber.org/goleak"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap"
 	"github.com/qmgrd/qmgrd/internal/fap/engine"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/leaks"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/mqsc"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
@@ -21,7 +21,7 @@ import (
 	"github.com/qmgrd/qmgrd/mq"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 var ctx = context.Background()
 

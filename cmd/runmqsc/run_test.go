@@ -16,14 +16,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/leaks"
 	"github.com/qmgrd/qmgrd/internal/mqsc"
 	"github.com/qmgrd/qmgrd/internal/paths"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 // fakeExec answers every command: names with FAIL in them fail, DISPLAY QLOCAL shows two queues.
 type fakeExec struct {

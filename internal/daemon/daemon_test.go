@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.uber.org/goleak"
 
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/leaks"
 	"github.com/qmgrd/qmgrd/internal/obs"
 	"github.com/qmgrd/qmgrd/internal/paths"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
@@ -28,7 +28,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/vfs/errfs"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 func TestConfig(t *testing.T) {
 	dir := t.TempDir()

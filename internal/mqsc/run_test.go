@@ -14,14 +14,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/leaks"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 // recorder is an executor that says yes; names with FAIL in them fail.
 type recorder struct {

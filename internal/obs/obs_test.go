@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"go.uber.org/goleak"
+
+	"github.com/qmgrd/qmgrd/internal/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 func fixed() time.Time { return time.Date(2026, 11, 29, 22, 0, 0, 0, time.UTC) }
 

@@ -7,10 +7,10 @@ import (
 	"reflect"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/qmgrd/qmgrd/internal/leaks"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(wholeRun{m}) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(wholeRun{m}) }
 
 // wholeRun looks, after all tests of the package, whether they have met every reason code that they are said to.
 type wholeRun struct{ m *testing.M }

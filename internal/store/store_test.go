@@ -4,8 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/qmgrd/qmgrd/internal/leaks"
 	"github.com/qmgrd/qmgrd/internal/store"
 	"github.com/qmgrd/qmgrd/internal/store/storetest"
 )
@@ -15,7 +14,7 @@ func TestMain(m *testing.M) {
 		killChild(dir)
 		return
 	}
-	goleak.VerifyTestMain(m)
+	leaks.VerifyTestMain(m)
 }
 
 func TestMem(t *testing.T) {

@@ -14,16 +14,16 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
-	"go.uber.org/goleak"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/clock"
+	"github.com/qmgrd/qmgrd/internal/leaks"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/qmgr"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaks.VerifyTestMain(m) }
 
 // newServer makes a door to a manager in memory.
 func newServer(t *testing.T) *Server {
