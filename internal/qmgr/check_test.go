@@ -1,5 +1,7 @@
 package qmgr
 
+import "github.com/qmgrd/qmgrd/internal/store"
+
 // checkQueue verifies what must hold of a queue's memory between any two operations.
 func checkQueue(t fataler, q *Queue) {
 	t.Helper()
@@ -45,20 +47,21 @@ func checkQueue(t fataler, q *Queue) {
 	}
 }
 
-// check verifies that an index holds each message once, in delivery order within its chain.
+// check verifies that an index holds each message once, those of a priority in the order of their numbers within their chain.
 func (x *idIndex) check(t fataler, want int) {
 	n := 0
 	for b := range x.head {
 		prev := uint32(0)
+		var last [10]store.Seq // by priority
 		for s := x.head[b]; s != 0; s = x.next[s] {
 			e := x.q.slab.at(s)
-			if x.bucket(x.hash(e)) != uint32(b) || x.prev[s] != prev {
+			if x.bucketOf(s) != uint32(b) || x.prev[s] != prev {
 				t.Fatalf("index: message %d is in the wrong chain", e.seq)
 			}
-			if prev != 0 && !(place{prio: x.q.slab.at(prev).prio, seq: x.q.slab.at(prev).seq, set: true}).behind(e) {
+			if e.seq <= last[e.prio] {
 				t.Fatalf("index: chain of message %d is not in order", e.seq)
 			}
-			prev = s
+			prev, last[e.prio] = s, e.seq
 			n++
 		}
 	}

@@ -3,8 +3,9 @@ package qmgr
 // idIndex finds the messages of a queue by the hash of one identifier, in delivery order. It is built when first asked
 // for, and costs 16 bytes a message.
 //
-// Chains are sorted as the queue delivers (higher priority first, then by number), so that the first fit is the right
-// one and a queue full of one CorrelId is still served from the head of its chain.
+// Messages of one hash and one priority are in one chain, in the order of their numbers: a search goes from the highest priority down,
+// and the first fit is the right one. So a queue full of one CorrelId, that of none for instance, is still served from the head of a chain,
+// and a message takes its place at the end of one, whatever has come before.
 type idIndex struct {
 	q          *Queue
 	hash       func(*entry) uint32
@@ -36,7 +37,15 @@ func (x *idIndex) rebuild() {
 	}
 }
 
-func (x *idIndex) bucket(h uint32) uint32 { return (h * 0x9E3779B1) >> 7 & uint32(len(x.head)-1) }
+func (x *idIndex) bucket(h uint32, prio uint8) uint32 {
+	return ((h + uint32(prio)*0x85EBCA6B) * 0x9E3779B1) >> 7 & uint32(len(x.head)-1)
+}
+
+// bucketOf is that of an entry.
+func (x *idIndex) bucketOf(slot uint32) uint32 {
+	e := x.q.slab.at(slot)
+	return x.bucket(x.hash(e), e.prio)
+}
 
 func (x *idIndex) add(slot uint32) {
 	if x.n >= 2*len(x.head) {
@@ -52,30 +61,20 @@ func (x *idIndex) link(slot uint32) {
 		x.next = append(x.next, make([]uint32, grow)...)
 		x.prev = append(x.prev, make([]uint32, grow)...)
 	}
-	e := x.q.slab.at(slot)
-	b := x.bucket(x.hash(e))
-	after := x.tail[b]
-	for after != 0 && x.q.slab.at(after).prio < e.prio {
-		after = x.prev[after]
-	}
-	before := x.head[b]
-	if after != 0 {
-		before = x.next[after]
-		x.next[after] = slot
+	b := x.bucketOf(slot)
+	last := x.tail[b]
+	if last != 0 {
+		x.next[last] = slot
 	} else {
 		x.head[b] = slot
 	}
-	if before != 0 {
-		x.prev[before] = slot
-	} else {
-		x.tail[b] = slot
-	}
-	x.prev[slot], x.next[slot] = after, before
+	x.tail[b] = slot
+	x.prev[slot], x.next[slot] = last, 0
 	x.n++
 }
 
 func (x *idIndex) remove(slot uint32) {
-	b := x.bucket(x.hash(x.q.slab.at(slot)))
+	b := x.bucketOf(slot)
 	p, n := x.prev[slot], x.next[slot]
 	if p != 0 {
 		x.next[p] = n

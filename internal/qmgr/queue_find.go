@@ -82,17 +82,27 @@ func (q *Queue) find(s *search) uint32 {
 		if x == q.byMsg {
 			h = s.match.mid
 		}
-		for slot := x.head[x.bucket(h)]; slot != 0 && len(s.dead) < expireBatch; {
-			next := x.next[slot]
-			if s.after.behind(q.slab.at(slot)) && q.fits(s, slot) {
+		return q.findBy(x, h, s)
+	default:
+		return q.walk(s)
+	}
+}
+
+// findBy is find by an index.
+func (q *Queue) findBy(x *idIndex, hash uint32, s *search) uint32 {
+	for p := len(q.lists) - 1; p >= 0; p-- {
+		if q.lists[p].head == 0 {
+			continue
+		}
+		for slot := x.head[x.bucket(hash, uint8(p))]; slot != 0 && len(s.dead) < expireBatch; {
+			e, next := q.slab.at(slot), x.next[slot]
+			if int(e.prio) == p && s.after.behind(e) && q.fits(s, slot) {
 				return slot
 			}
 			slot = next
 		}
-		return 0
-	default:
-		return q.walk(s)
 	}
+	return 0
 }
 
 // tokenMarked reports whether the message that the search's token names is there, but marked for the cooperating browsers.
