@@ -510,8 +510,17 @@ func TestEscape(t *testing.T) {
 	if len(got) != 3 || got[1].Reason != 2085 || got[2].Reason != mqi.MQRCCF_COMMAND_FAILED || got[2].CompCode != mqi.CCFailed {
 		t.Errorf("two lines of failure: %+v", got)
 	}
+	q, err := FromPCF(m, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	q.Responses(&attr.Reply{Msgs: []attr.Message{msg, msg, msg}}, func(mqi.CFMsg) bool { calls++; return false })
+	if calls != 1 {
+		t.Errorf("%d messages for who wants no more than one", calls)
+	}
 	bad := command(mqi.MQCMD_ESCAPE, num(mqi.MQIACF_ESCAPE_TYPE, mqi.MQET_MQSC), str(mqi.MQCACF_ESCAPE_TEXT, "DEFINE NOTHING"))
-	_, err := FromPCF(bad, nil)
+	_, err = FromPCF(bad, nil)
 	r := EscapeError(bad, err)
 	if r.Reason != mqi.MQRCCF_COMMAND_FAILED || !strings.Contains(r.Find(mqi.MQCACF_ESCAPE_TEXT).Text(), "NOTHING") {
 		t.Errorf("%+v", r)

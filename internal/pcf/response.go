@@ -39,8 +39,9 @@ func ErrorResponse(m *mqi.CFMsg, err error) mqi.CFMsg {
 func (q *Request) Responses(r *attr.Reply, yield func(mqi.CFMsg) bool) {
 	seq := int32(1)
 	var waiting *mqi.CFMsg // sent when it is known whether it is the last
+	over := false
 	send := func(m mqi.CFMsg) bool {
-		if waiting != nil && !yield(*waiting) {
+		if over = over || waiting != nil && !yield(*waiting); over {
 			return false
 		}
 		seq++
@@ -59,9 +60,12 @@ func (q *Request) Responses(r *attr.Reply, yield func(mqi.CFMsg) bool) {
 			m := q.response(seq)
 			m.Params = rowParams(&row)
 			if !send(m) {
-				return
+				break
 			}
 		}
+	}
+	if over {
+		return
 	}
 	said := waiting != nil // objects, or the lines of an Escape command: its outcome is in them
 	if !said || r.CC != 0 && !q.escape {
