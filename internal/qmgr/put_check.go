@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
@@ -113,11 +114,15 @@ func trimMD(md *mqi.MD) {
 	}
 }
 
+// cut shortens a text to n bytes at most, between characters.
 func cut(s string, n int) string {
-	if len(s) > n {
-		return s[:n]
+	if len(s) <= n {
+		return s
 	}
-	return s
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
 }
 
 // setContext gives the message its identity and origin context, after checking that the handle may have them so.

@@ -291,3 +291,22 @@ func TestPutRemote(t *testing.T) {
 		t.Errorf("body %q", body)
 	}
 }
+
+// A text that is too long for its field is cut between characters.
+func TestPutCutsCharacters(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut|mqi.MQOO_SET_ALL_CONTEXT)
+	_, err := tryPut(r.c, h, "x", mqi.MQPMO_SET_ALL_CONTEXT, func(md *mqi.MD) {
+		md.ApplIdentityData, md.PutApplName = "012345678901234567890123456789é€", "0123456789012345678901234567€"
+	})
+	wantRC(t, err, 0)
+	if _, md := r.get(r.c, h, 0); md.ApplIdentityData != "012345678901234567890123456789é" || md.PutApplName != "0123456789012345678901234567" {
+		t.Errorf("%q %q", md.ApplIdentityData, md.PutApplName)
+	}
+	_, err = tryPut(r.c, h, "x", mqi.MQPMO_SET_ALL_CONTEXT, func(md *mqi.MD) { md.ApplIdentityData = "0123456789012345678901234567890é" })
+	wantRC(t, err, 0)
+	if _, md := r.get(r.c, h, 0); md.ApplIdentityData != "0123456789012345678901234567890" {
+		t.Errorf("%q", md.ApplIdentityData)
+	}
+}
