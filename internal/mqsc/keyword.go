@@ -87,6 +87,12 @@ func (c *checker) lookup(word string) (keyword, bool) {
 		word = syn
 	}
 	row, from := c.rowOf(word)
+	if cmd.Verb == "DISPLAY" && cmd.Object == "SUB" && word == "SUB" { // of names this one is documented as an attribute, too
+		if s, ok := attr.SchemaOf(cmd.Kind); ok {
+			row, _ = s.Lookup(word)
+			from = cmd.Kind
+		}
+	}
 	if row == nil {
 		return keyword{name: word, valued: true}, cmd.Spec.Priority == zosOnly
 	}

@@ -70,6 +70,9 @@ func (x *exec) displayDefs() *attr.Reply {
 	if x.c.Object == "QMGR" {
 		pattern = qmgrName
 	}
+	if _, ok := x.c.Get("SUBID"); ok && pattern == "" {
+		pattern = "*" // the selector finds it
+	}
 	objs := x.list(pattern, d.spec.classes...)
 	first := -1
 	for i, o := range objs {
@@ -80,7 +83,7 @@ func (x *exec) displayDefs() *attr.Reply {
 	}
 	if first < 0 {
 		name := pattern
-		if v, ok := x.c.Get("SUBID"); ok && name == "" {
+		if v, ok := x.c.Get("SUBID"); ok && x.c.Name == "" {
 			name = v
 		}
 		r := notFoundOf(d.spec.classes[0], name)
@@ -130,7 +133,7 @@ func (d *displayed) readParams() {
 			d.asked[p.Key] = true
 		}
 	}
-	generic := strings.HasSuffix(c.Name, "*") || c.Object == "SUB" && c.Name == ""
+	generic := strings.HasSuffix(c.Name, "*")
 	if !listed && !generic {
 		d.all = true
 	}

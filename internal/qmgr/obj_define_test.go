@@ -113,6 +113,7 @@ func TestTopicAndSubCommands(t *testing.T) {
 		{cmd: "DEFINE SUB(S2) TOPICSTR('x') DEST(NONE)", id: "AMQ8147E"},
 		{cmd: "DEFINE SUB(S2) TOPICOBJ(NONE) DEST(Q)", id: "AMQ8147E"},
 		{cmd: "DEFINE SUB(S2) TOPICSTR('x') DEST(Q) DESTCLAS(MANAGED)", id: "AMQ8203E"},
+		{cmd: "DISPLAY SUB(S)", show: "DISPLAY SUB(*) SUB DURABLE WHERE(SUB EQ 'S')", want: "SUBID(" + subIDOf(r, 2) + ") SUB(S) DURABLE(YES)"},
 		{cmd: "ALTER SUB(S) USERDATA('u')", show: "DISPLAY SUB(S) USERDATA", want: "SUBID(" + subIDOf(r, 2) + ") SUB(S) USERDATA(u)"},
 		{cmd: "DEFINE SUB(S2) TOPICSTR('x') DEST(Q) SELECTOR('a = ')", id: "AMQ8213E"},
 		{cmd: "DELETE SUB(NONE)", id: "AMQ8147E"},

@@ -393,6 +393,13 @@ func TestCommandsOnAPISubs(t *testing.T) {
 	r := newPSBoltRig(t)
 	_, s := r.managed(r.c, "api", 0)
 	id := r.field("DISPLAY SUB(*) WHERE(SUBTYPE EQ API)", "SUBID")
+	if got := r.show("DISPLAY SUB SUBID(" + id + ") TOPICSTR"); len(got) != 1 || !strings.Contains(got[0], id) {
+		t.Errorf("by SUBID: %q", got)
+	}
+	if got := r.show("DISPLAY SUB SUBID(" + id + ")"); len(got) != 1 || !strings.Contains(got[0], "WSCHEMA(") {
+		t.Errorf("all of one by SUBID: %q", got)
+	}
+	r.refuse("AMQ8147E", "DISPLAY SUB SUBID("+strings.Repeat("AB", 24)+")")
 	if got := r.show("DISPLAY SUB(*) SUBID DURABLE WHERE(DURABLE EQ NO)"); len(got) != 1 || !strings.Contains(got[0], "SUB( )") {
 		t.Errorf("DISPLAY SUB: %q", got)
 	}
