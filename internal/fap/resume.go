@@ -161,6 +161,9 @@ func (c *conv) stream() (more bool, err error) {
 		if err := c.startStreams(ownMessages); err != nil {
 			return false, err
 		}
+		if c.streams.slow {
+			return true, nil // one of them has turned out to be: nobody else would serve it
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		return c.kicked, nil
