@@ -64,7 +64,16 @@ func TestFullDiskSaysSo(t *testing.T) {
 	if !strings.Contains(said, "disk") || !strings.Contains(said, "full") || !strings.Contains(said, `"reasonCode":20`) {
 		t.Errorf("put on a full disk: %.300s", said)
 	}
-	put()
+	for range 3 { // what needs no room goes on meanwhile, and says nothing of the disk
+		if _, b := ask("POST", "/qmgrd/put?queue=SYSTEM.DEFAULT.LOCAL.QUEUE&persistent=no", "\x00\x00\x00\x01x"); !strings.Contains(b, `"end":1`) {
+			t.Errorf("nonpersistent put on a full disk: %s", b)
+		}
+		if code, b := ask("POST", "/qmgrd/get?queue=SYSTEM.DEFAULT.LOCAL.QUEUE&count=1&ack=no", ""); code != http.StatusOK {
+			t.Errorf("get on a full disk: %d %.300s", code, b)
+		}
+		put()
+	}
+	ask("POST", "/qmgrd/get?queue=SYSTEM.DEFAULT.LOCAL.QUEUE&count=1&ack=no", "")
 	if code, b := ask("GET", "/readyz", ""); code != http.StatusServiceUnavailable || !strings.Contains(b, "disk is full") {
 		t.Errorf("/readyz: %d %s", code, b)
 	}
@@ -77,6 +86,9 @@ func TestFullDiskSaysSo(t *testing.T) {
 	}
 	if n := strings.Count(string(log), "AMQ7463E"); n != 1 {
 		t.Errorf("%d entries AMQ7463E in the error log, want 1:\n%s", n, log)
+	}
+	if n := strings.Count(string(log), "AMQ7474I"); n != 0 {
+		t.Errorf("%d entries AMQ7474I in the error log before there is room:\n%s", n, log)
 	}
 	disk.SetRoom(1 << 40)
 	if _, b := put(); !strings.Contains(b, `"end":1`) {

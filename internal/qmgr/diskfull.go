@@ -8,33 +8,43 @@ import (
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
-// fullEvery is how often at most the error log is told that the disk is full: every put of every client meets it.
+// fullEvery is how often at most the error log is told that the disk is full, and that it is not: every put of every client meets it.
+// After such a time without a refusal the disk counts as full no longer: whoever asks before sending work would never send any.
 const fullEvery = time.Minute
 
-// diskState remembers whether the last unit of work found room.
+// diskState remembers whether units of work find room.
 type diskState struct {
-	full atomic.Bool
-	told atomic.Int64 // UnixNano of the last entry in the log
+	full    atomic.Bool  // one was refused, and none that takes room has been accepted since
+	refused atomic.Int64 // UnixNano of the last one
+	told    atomic.Int64 // UnixNano of the last entry in the log,
+	tell    atomic.Bool  // which the one that there is room is to follow
 }
 
-// noteStore keeps account of how a unit of work fared in the store, and tells the operator when there is no room.
-func (m *Manager) noteStore(err error) {
+// noteStore keeps account of how a unit of work fared in the store, and tells the operator when there is no room. tx is what was
+// submitted, nil for one that takes no room: gets, and messages that stay in memory, go on when the disk is full, and say nothing
+// of it.
+func (m *Manager) noteStore(tx *store.Tx, err error) {
+	d := &m.disk
 	if !errors.Is(err, store.ErrFull) {
-		if err == nil && m.disk.full.Load() && m.disk.full.Swap(false) {
-			m.disk.told.Store(0)
+		if err == nil && d.full.Load() && tx != nil && tx.Adds() && d.full.Swap(false) && d.tell.Swap(false) {
 			m.opt.Log.Info().Str("amq", "AMQ7474I").Msgf("queue manager %s finds room on its disk again", m.opt.Name)
 		}
 		return
 	}
-	m.disk.full.Store(true)
 	now := m.opt.Clock.Now().UnixNano()
-	last := m.disk.told.Load()
-	if last != 0 && now-last < int64(fullEvery) || !m.disk.told.CompareAndSwap(last, now) {
+	d.refused.Store(now)
+	d.full.Store(true)
+	last := d.told.Load()
+	if last != 0 && now-last < int64(fullEvery) || !d.told.CompareAndSwap(last, now) {
 		return
 	}
+	d.tell.Store(true)
 	m.opt.Log.Error().Str("amq", "AMQ7463E").Err(err).
 		Msgf("the disk of queue manager %s is full: what needs room is refused until there is some", m.opt.Name)
 }
 
-// DiskFull reports whether the last unit of work was refused because there is no room on disk.
-func (m *Manager) DiskFull() bool { return m.disk.full.Load() }
+// DiskFull reports whether a unit of work was refused lately because there is no room on disk, and none that takes room has been
+// accepted since.
+func (m *Manager) DiskFull() bool {
+	return m.disk.full.Load() && m.opt.Clock.Now().UnixNano()-m.disk.refused.Load() < int64(fullEvery)
+}

@@ -188,7 +188,7 @@ func (p *Pending) complete(err error) {
 	defer p.m.changed(u, err)
 	defer p.m.release(p)
 	p.unit = nil
-	p.m.noteStore(err)
+	p.m.noteStore(&u.tx, err)
 	if err == nil {
 		p.reply = u.ok
 		allOf(u.swap)

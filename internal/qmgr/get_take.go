@@ -313,7 +313,7 @@ func (g *getting) takeNow(f *found, head *msgHead) error {
 	tx.Remove(q.qid, f.e.seq, false)
 	err := m.opt.Store.Submit(&tx).Wait(context.Background()) // it is over: nothing of it meets the disk
 	over = true
-	m.noteStore(err)
+	m.noteStore(nil, err)
 	if err != nil {
 		m.giveBackOne(q, f)
 		return storeReason("MQGET", g.h.name, err)

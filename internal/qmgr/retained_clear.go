@@ -68,7 +68,7 @@ func (m *Manager) clearByRecord(f *pubsub.Filter, one string) error {
 		t = m.opt.Store.Submit(&tx) // behind all changes with lower numbers
 	})
 	err := t.Wait(context.Background())
-	m.noteStore(err)
+	m.noteStore(nil, err)
 	if err == nil {
 		r.forget(c)
 		well = true

@@ -323,7 +323,7 @@ func (m *Manager) refuse(u *uow) {
 
 // settle ends a unit that the store has answered.
 func (m *Manager) settle(u *uow, err error) error {
-	m.noteStore(err)
+	m.noteStore(&u.tx, err)
 	if err != nil {
 		m.refuse(u)
 		return err

@@ -144,7 +144,7 @@ func (m *Manager) prepare(b *branch) error {
 	tx.Set(store.TableIndoubt, b.xid.key(), b.encode(branchPrepared))
 	t := m.opt.Store.Submit(&tx)
 	err := t.Wait(context.Background())
-	m.noteStore(err)
+	m.noteStore(&tx, err)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func (m *Manager) commitPrepared(b *branch, leave branchState) error {
 	b.record(&u.tx, leave)
 	t := m.submitUnit(u)
 	err := t.Wait(context.Background())
-	m.noteStore(err)
+	m.noteStore(&u.tx, err)
 	if err != nil {
 		m.retain.failed(u.retained)
 		m.giveBack(&uow{puts: u.puts[len(w.puts):]}) // copies for subscriptions that came after the prepare
@@ -278,7 +278,7 @@ func (m *Manager) rollbackPrepared(b *branch, leave branchState) error {
 	if errors.Is(err, store.ErrFull) { // the backout counts take room, the rest gives it back
 		err = m.opt.Store.Submit(b.undoTx(leave, false)).Wait(context.Background())
 	}
-	m.noteStore(err)
+	m.noteStore(nil, err)
 	if err != nil {
 		m.xa.release(b, branchPrepared)
 		return err
@@ -412,7 +412,7 @@ func (m *Manager) forgetBranch(x XID, sees func(b *branch) bool) XARet {
 		var tx store.Tx
 		b.record(&tx, 0)
 		if err := m.opt.Store.Submit(&tx).Wait(context.Background()); err != nil {
-			m.noteStore(err)
+			m.noteStore(nil, err)
 			m.xa.release(b, b.state)
 			return lostOr(err, XARMErr)
 		}

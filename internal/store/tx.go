@@ -78,6 +78,13 @@ func (t *Tx) Bytes() int { return t.bytes }
 // Persistent reports whether the unit needs the disk.
 func (t *Tx) Persistent() bool { return t.persistent }
 
+// Adds reports whether the unit keeps something on disk that was not there before.
+func (t *Tx) Adds() bool {
+	return slices.ContainsFunc(t.ops, func(o op) bool {
+		return o.persistent && (o.kind == opPut || o.kind == opSet && !o.shrinks)
+	})
+}
+
 // Grow makes room for n more intents, and doubles what there is, so that many do not have to be moved again and again.
 func (t *Tx) Grow(n int) {
 	if cap(t.ops)-len(t.ops) < n {
