@@ -24,6 +24,7 @@ func serve(t *testing.T, commands ...string) (addr string) {
 	b.Start = func(ctx context.Context, p fap.Peer) (*fap.Instance, error) {
 		i, err := start(ctx, p)
 		i.QMgr, i.ShareCnv, i.MaxMsg, i.PlainPasswords = "QM1", 10, 4<<20, true
+		i.Heartbeat = 300 // a busy machine may be silent for longer than the second that the client offers
 		return i, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
