@@ -44,6 +44,7 @@ var programs = map[string]program{
 	"strmqcsv":     {(*env).strmqcsv},
 	"endmqcsv":     {(*env).endmqcsv},
 	"dspmqcsv":     {(*env).dspmqcsv},
+	"mqrc":         {(*env).mqrc},
 }
 
 func (e *env) linksCmd() *cobra.Command {

@@ -37,6 +37,7 @@ var usages = map[string]string{
 	"dspmqtrn":     "dspmqtrn [-m QM] [-e] [-h] [-i] [-a]",
 	"rsvmqtrn":     "rsvmqtrn [-m QM] -c NUMBER | -b NUMBER | -f NUMBER",
 	"runmqdlq":     "runmqdlq [QUEUE [QM]] < RULES",
+	"mqrc":         "mqrc NUMBER | 0xNUMBER | MQRC_NAME | AMQnnnn",
 }
 
 // wantsHelp reports whether the command line of an MQ name asks for its usage. -h is a flag of crtmqm.

@@ -68,3 +68,29 @@ func (rc RC) Name() string {
 	}
 	return "MQRC_" + strconv.Itoa(int(rc))
 }
+
+// ReasonNames returns the names of a number as a reason code, MQRC_ and MQRCCF_; none for a number that is no reason.
+func ReasonNames(v int32) []string {
+	var out []string
+	for _, family := range []string{"MQRC", "MQRCCF"} {
+		if s, ok := lookup(family, v); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ReasonNumber returns the number of a reason code by its name, MQRC_… or MQRCCF_….
+func ReasonNumber(name string) (int32, bool) {
+	for _, f := range families {
+		if f.prefix != "MQRC" && f.prefix != "MQRCCF" {
+			continue
+		}
+		for _, n := range f.names {
+			if n.name == name {
+				return n.num, true
+			}
+		}
+	}
+	return 0, false
+}
