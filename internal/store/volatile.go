@@ -86,13 +86,23 @@ func (v *volatile) stage(t *Tx) ([]stagedPut, error) {
 func (v *volatile) take(head, body []byte) (stagedPut, error) {
 	r := stagedPut{vrec: vrec{head, body}}
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	if n := r.size(); v.spill == nil || v.mem+n <= v.limit {
 		v.mem += n
+		v.mu.Unlock()
 		return r, nil
 	}
-	at, err := v.spill.write(head, body)
-	return stagedPut{at: at, spilled: true}, err
+	at, err := v.spill.reserve(len(head), len(body))
+	f := v.spill.f
+	v.mu.Unlock()
+	if err != nil {
+		return stagedPut{}, err
+	}
+	r = stagedPut{at: at, spilled: true}
+	if err := r.at.fill(f, head, body); err != nil {
+		v.discard([]stagedPut{r})
+		return stagedPut{}, err
+	}
+	return r, nil
 }
 
 func (v *volatile) discard(recs []stagedPut) {
