@@ -90,8 +90,11 @@ func (q *Queue) pace(c *Conn) *pacedPut {
 	return w
 }
 
-// put counts a put.
+// put counts a put. A window begins with one: what left before, and was no such message perhaps, says nothing.
 func (p *pacing) put() {
+	if p.puts == 0 {
+		p.gets = 0
+	}
 	if p.puts++; p.puts == paceWindow {
 		p.near = 2*p.gets >= p.puts
 		p.puts, p.gets = 0, 0

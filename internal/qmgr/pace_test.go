@@ -112,10 +112,10 @@ func TestPaceNeedsGettersThatAreNear(t *testing.T) {
 	run := func(gets int) bool {
 		r.q.under(func() { r.q.paced.puts, r.q.paced.gets = 0, 0 })
 		for i := range paceWindow {
+			r.put(r.c, out, "m", 0, persistent)
 			if i < gets {
 				r.get(r.c, r.getter, 0)
 			}
-			r.put(r.c, out, "m", 0, persistent)
 		}
 		return r.q.paced.near
 	}
@@ -176,5 +176,26 @@ func TestPacedPutFails(t *testing.T) {
 func TestPacesByTheRealClock(t *testing.T) {
 	if newRig(t).m.paces {
 		t.Error("puts wait by a clock of tests")
+	}
+}
+
+// What left the queue before a window began does not make getters near that are not there any more.
+func TestPaceCountsFromThePut(t *testing.T) {
+	var p pacing
+	for range 10 * paceWindow {
+		p.got()
+	}
+	for range paceWindow {
+		p.put()
+	}
+	if p.near {
+		t.Error("near, and nobody has got anything since the first put")
+	}
+	for range paceWindow {
+		p.put()
+		p.got()
+	}
+	if !p.near {
+		t.Error("not near, and each message was got")
 	}
 }
