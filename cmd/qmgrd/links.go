@@ -36,7 +36,7 @@ var programs = map[string]program{
 	"amqssub":      {(*env).amqssub},
 	"chkmqready":   {(*env).chkmqready},
 	"chkmqhealthy": {(*env).chkmqhealthy},
-	"chkmqstarted": {(*env).chkmqstarted},
+	"chkmqstarted": {(*env).chkmqready},
 	"runmqtrm":     {(*env).runmqtrm},
 	"runmqdlq":     {(*env).runmqdlq},
 	"dspmqtrn":     {(*env).dspmqtrn},

@@ -275,7 +275,6 @@ func (e *env) dltmqm(args []string) error {
 
 func (e *env) chkmqready(args []string) error   { return e.probe("/readyz", args) }
 func (e *env) chkmqhealthy(args []string) error { return e.probe("/healthz", args) }
-func (e *env) chkmqstarted(args []string) error { return e.probe("/readyz", args) }
 
 // probe ends with 0 or 1, as a container's probes expect.
 func (e *env) probe(path string, args []string) error {

@@ -1,6 +1,7 @@
 package mqi
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 )
@@ -60,19 +61,19 @@ func lookup(prefix string, v int32) (string, bool) {
 // Name returns the MQ name of a reason code. PCF commands answer with MQRCCF codes in the same field, so these are named
 // too; an unknown code is "MQRC_" and the number.
 func (rc RC) Name() string {
-	if s, ok := lookup("MQRC", int32(rc)); ok {
-		return s
-	}
-	if s, ok := lookup("MQRCCF", int32(rc)); ok {
-		return s
+	if names := ReasonNames(int32(rc)); len(names) > 0 {
+		return names[0]
 	}
 	return "MQRC_" + strconv.Itoa(int(rc))
 }
 
+// reasonFamilies are the families of reason codes; where both have a number, a verb's comes first.
+var reasonFamilies = []string{"MQRC", "MQRCCF"}
+
 // ReasonNames returns the names of a number as a reason code, MQRC_ and MQRCCF_; none for a number that is no reason.
 func ReasonNames(v int32) []string {
 	var out []string
-	for _, family := range []string{"MQRC", "MQRCCF"} {
+	for _, family := range reasonFamilies {
 		if s, ok := lookup(family, v); ok {
 			out = append(out, s)
 		}
@@ -83,7 +84,7 @@ func ReasonNames(v int32) []string {
 // ReasonNumber returns the number of a reason code by its name, MQRC_… or MQRCCF_….
 func ReasonNumber(name string) (int32, bool) {
 	for _, f := range families {
-		if f.prefix != "MQRC" && f.prefix != "MQRCCF" {
+		if !slices.Contains(reasonFamilies, f.prefix) {
 			continue
 		}
 		for _, n := range f.names {

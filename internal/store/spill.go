@@ -123,10 +123,7 @@ func (s *spill) reserve(head, body int) (extent, error) {
 // nothing that was promised lies there.
 func (e *extent) fill(f vfs.File, head, body []byte) error {
 	e.hcrc, e.bcrc = crc32.Checksum(head, castagnoli), crc32.Checksum(body, castagnoli)
-	buf, _ := spillBuffers.Get().(*[]byte)
-	if buf == nil {
-		buf = new([]byte)
-	}
+	buf := spillBuffers.Get().(*[]byte)
 	b := append(append((*buf)[:0], head...), body...)
 	_, err := f.WriteAt(b, e.off)
 	if *buf = b; cap(b) <= spillKeep {
@@ -138,7 +135,7 @@ func (e *extent) fill(f vfs.File, head, body []byte) error {
 	return nil
 }
 
-var spillBuffers sync.Pool
+var spillBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // grant makes sure that the disk has room for n bytes more, and the margin beside.
 func (s *spill) grant(n int64) error {
