@@ -95,11 +95,12 @@ func castToNumber(v Value, t declType) (Value, error) {
 	switch v.kind {
 	case Character:
 		text := strings.TrimSpace(v.s)
-		n, ok := parseNumber(text)
-		if ok && n.kind == Float && t.kind == Decimal { // with an exponent: a FLOAT has not all the digits
-			if d, exact := parseDecimal(text); exact {
-				n = d
-			}
+		n, ok := Value{}, false
+		if t.kind == Decimal { // with an exponent as well: a FLOAT has neither all the digits nor all the exponents
+			n, ok = parseDecimal(text)
+		}
+		if !ok {
+			n, ok = parseNumber(text)
 		}
 		if !ok {
 			return Value{}, noCast(v, t)
