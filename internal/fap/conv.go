@@ -200,11 +200,8 @@ func (c *conv) visit(from *conv, fn func() error) {
 func (c *conv) work() error {
 	c.turn, c.blocks = &c.mine, true
 	for {
-		if c.k.out.full(c.k.outLimit(), false) {
-			c.turn.flush()
-			if err := c.k.out.drain(); err != nil {
-				return err
-			}
+		if err := c.k.outRoomFor(c.turn); err != nil {
+			return err
 		}
 		c.mu.Lock()
 		kicked, held := c.kicked, c.held
@@ -266,6 +263,7 @@ func (c *conv) setConn(conn Conn) {
 	c.repeater, _ = conn.(Repeater)
 	c.again = false
 	c.passer, _ = conn.(Passer)
+	c.held1 = heldGet{}
 }
 
 // drop forgets the messages that nobody will serve.
@@ -353,7 +351,9 @@ func (c *conv) queue(m call) error {
 	}
 	if !k.room.TryAcquire(m.size()) {
 		k.turn.flush()
-		if k.room.Acquire(c.ctx, m.size()) != nil {
+		var err error
+		k.notListening(func() { err = k.room.Acquire(c.ctx, m.size()) })
+		if err != nil {
 			return nil // a late message of a conversation that has ended
 		}
 	}
@@ -361,11 +361,13 @@ func (c *conv) queue(m call) error {
 	case c.in <- m:
 	default:
 		k.turn.flush()
-		select {
-		case c.in <- m:
-		case <-c.ctx.Done():
-			k.room.Release(m.size())
-		}
+		k.notListening(func() {
+			select {
+			case c.in <- m:
+			case <-c.ctx.Done():
+				k.room.Release(m.size())
+			}
+		})
 	}
 	if c.ctx.Err() != nil {
 		c.drop()

@@ -92,10 +92,14 @@ func (k *socket) awaitEnded(n int) error {
 			return nil
 		}
 		k.turn.flush()
-		select {
-		case <-k.fewer:
-		case <-k.ctx.Done():
-			return k.ctx.Err()
+		k.notListening(func() {
+			select {
+			case <-k.fewer:
+			case <-k.ctx.Done():
+			}
+		})
+		if err := k.ctx.Err(); err != nil {
+			return err
 		}
 	}
 }

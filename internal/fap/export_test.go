@@ -31,6 +31,9 @@ func (s *Server) Unsent() int {
 	return n
 }
 
+// InboxLen is how many messages of a conversation wait for their turn.
+const InboxLen = inboxLen
+
 // MaxOut is what a socket may have to write, about.
 const MaxOut = maxOut
 

@@ -82,7 +82,7 @@ func (k *socket) beatDue(now int64, every time.Duration) (next time.Duration, as
 	idle := time.Duration(now - k.lastRead.Load())
 	limit := every + min(every, beatGrace)
 	switch shared := k.link.Load().shared; {
-	case k.atDisk.Load():
+	case k.deaf.Load():
 		return every, true, false // nobody hears the peer just now, but it is to hear us
 	case !shared:
 		return every, k.waits.Load() > 0, false
@@ -94,24 +94,29 @@ func (k *socket) beatDue(now int64, every time.Duration) (next time.Duration, as
 	return every - idle, false, false
 }
 
-// waitDisk runs what may wait for the disk. While the reader does, a peer is not silent because nobody listens.
+// waitDisk runs what may wait for the disk.
 func (c *conv) waitDisk(fn func()) {
-	k := c.k
-	if c.turn != &k.turn {
+	if c.turn != &c.k.turn {
 		fn()
 		return
 	}
-	k.atDisk.Store(true)
+	c.k.notListening(fn)
+}
+
+// notListening runs what keeps the reader from its peer for as long as verbs take, which may wait for the disk. Meanwhile a peer is not
+// silent because nobody listens.
+func (k *socket) notListening(fn func()) {
+	k.deaf.Store(true)
 	defer func() {
 		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
-		k.atDisk.Store(false)
+		k.deaf.Store(false)
 	}()
 	k.notReading(fn)
 }
 
 // idleDue is how long the instance may still be without a call; 0 or less: no longer. While a get waits it is not idle.
 func (k *socket) idleDue(now int64, limit time.Duration) time.Duration {
-	if k.waits.Load() > 0 || k.atDisk.Load() {
+	if k.waits.Load() > 0 || k.deaf.Load() {
 		k.busyAt = now
 		return limit / 4
 	}

@@ -128,6 +128,39 @@ func TestHeartbeats(t *testing.T) {
 	eventually(t, "the log says why", func() bool { return strings.Contains(s.log.String(), "heartbeat") })
 }
 
+// TestBusyIsNoSilence: while the reader waits for verbs of one conversation, because too many of its messages wait for their turn, the
+// peer is asked for a sign of life, and not given up for want of one that nobody listens to.
+func TestBusyIsNoSilence(t *testing.T) {
+	clk := clock.NewFake(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	b := &slow{Manager: memory.New("QM1", "Q1"), commits: make(chan struct{})}
+	s := start(t, nil, b, clk)
+	p := s.client(t)
+	p.startConv(3)
+	p.connect(3)
+	q := p.open(1, "Q1")
+	before := s.Status()[0].Calls
+	p.send(wire.MQCMIT, 1, 0, &wire.Empty{})
+	const puts = 20
+	for range puts {
+		p.send(wire.MQPUT, 1, q, newPut("m", mqi.MQPMO_ASYNC_RESPONSE))
+	}
+	eventually(t, "no more are read", func() bool { return s.Status()[0].Calls == before+1+fap.InboxLen+1 })
+	for range 3 {
+		clk.Advance(300 * time.Second)
+		p.want(wire.Heartbeat)
+	}
+	close(b.commits)
+	p.want(wire.MQCMIT.Reply())
+	p.call(wire.MQCMIT, 1, 0, &wire.Empty{})
+	if n := b.Depth("Q1"); n != puts {
+		t.Errorf("%d messages, want %d", n, puts)
+	}
+	clk.Advance(300 * time.Second) // its silence begins anew
+	p.want(wire.Heartbeat)
+	clk.Advance(61 * time.Second)
+	p.closed()
+}
+
 // TestUnsharedHeartbeats: without sharing the client hears of the server while its get waits, and only then.
 func TestUnsharedHeartbeats(t *testing.T) {
 	clk := clock.NewFake(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))

@@ -31,7 +31,7 @@ type outbox struct {
 	direct *direct.Conn // nil: every write may wait (TLS)
 	wg     *sync.WaitGroup
 	failed func(error)
-	room   func() // called when all is written after full has said no
+	room   func() // called when all is written after full has said yes
 
 	mu      invariants.Ranked[invariants.Leaf]
 	empty   sync.Cond
@@ -39,7 +39,7 @@ type outbox struct {
 	box     *outBuf // nil: there is no buffer
 	rest    int     // bytes that the goroutine has to write
 	writing bool    // somebody writes, and goes on with what is added meanwhile
-	asked   bool    // full has said no
+	asked   bool    // room is to be called
 	hold    hold
 	err     error
 }
@@ -171,15 +171,20 @@ func (o *outbox) over() {
 	}
 }
 
-// full reports whether n bytes or more wait. If so, and it is to be told, room is called when all is written.
-func (o *outbox) full(n int, tell bool) bool {
+// much reports whether n bytes or more wait. A flush may take them away.
+func (o *outbox) much(n int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.buf)+o.rest < n || o.err != nil {
-		return false
-	}
-	o.asked = o.asked || tell && o.writing
-	return o.writing
+	return len(o.buf)+o.rest >= n && o.err == nil
+}
+
+// full reports whether n bytes or more wait although somebody writes. If so room is called when all is written.
+func (o *outbox) full(n int) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	full := o.writing && len(o.buf)+o.rest >= n && o.err == nil
+	o.asked = o.asked || full
+	return full
 }
 
 // drain waits until all is written, or cannot be.

@@ -114,11 +114,8 @@ func (c *conv) startStreams(n int) error {
 	}
 	for _, st := range c.streams.open {
 		for c.streams.wants(st) && !st.parked && !st.blocks && !c.pausing(st) && c.ctx.Err() == nil {
-			if c.k.out.full(streamBuffer, false) {
-				c.k.out.flush()
-				if c.k.out.full(streamBuffer, true) {
-					return nil // hasRoom goes on
-				}
+			if c.k.fullOfStreams() {
+				return nil // hasRoom goes on
 			}
 			if n == 0 {
 				c.mu.Lock()
@@ -175,6 +172,15 @@ func (c *conv) stream() (more bool, err error) {
 		return false, nil
 	}
 	return true, c.pump()
+}
+
+// fullOfStreams reports that the peer has to read before more is streamed to it. hasRoom is called then.
+func (k *socket) fullOfStreams() bool {
+	if !k.out.much(streamBuffer) {
+		return false
+	}
+	k.out.flush()
+	return k.out.full(streamBuffer)
 }
 
 // hasRoom is called when the outbox, which was too full for streams, is empty.
@@ -313,11 +319,8 @@ func (c *conv) handed(st *stream, body []byte, total int, gerr error) error {
 		return c.cannot(st, rc)
 	case !c.streams.wants(st):
 		c.unpark(st)
-	case c.k.out.full(streamBuffer, false):
-		c.k.out.flush()
-		if c.k.out.full(streamBuffer, true) {
-			c.unpark(st) // hasRoom goes on
-		}
+	case c.k.fullOfStreams():
+		c.unpark(st) // hasRoom goes on
 	}
 	return nil
 }

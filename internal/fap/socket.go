@@ -69,7 +69,7 @@ type socket struct {
 	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
 	stopping  atomic.Bool  // the channel was asked to end: no conversation connects any more
 	refused   atomic.Bool  // the peer has been told why
-	atDisk    atomic.Bool  // the reader waits for the disk, and reads nothing
+	deaf      atomic.Bool  // the reader waits for verbs, and reads nothing
 }
 
 // link is what both ends use. Before the negotiation fap is 0.
@@ -337,11 +337,17 @@ func (k *socket) find(h wire.Header) (*conv, error) {
 }
 
 // outRoom waits while much is written that the peer does not read: before each answer that the reader gives.
-func (k *socket) outRoom() error {
-	if !k.out.full(k.outLimit(), false) {
+func (k *socket) outRoom() error { return k.outRoomFor(&k.turn) }
+
+// outRoomFor is outRoom in a goroutine of the socket's, whose turn it is.
+func (k *socket) outRoomFor(t *turn) error {
+	if !k.out.much(k.outLimit()) {
 		return nil
 	}
-	k.turn.flush()
+	t.flush()
+	if !k.out.much(k.outLimit()) {
+		return nil
+	}
 	return k.out.drain()
 }
 

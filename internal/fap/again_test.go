@@ -1,0 +1,62 @@
+package fap_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/fap"
+	"github.com/qmgrd/qmgrd/internal/fap/memory"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// prompt is a backend whose gets are over at once, and need no goroutine.
+type prompt struct{ *memory.Manager }
+
+func (b prompt) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := b.Manager.Connect(ctx, r)
+	return &promptConn{Conn: c}, err
+}
+
+type promptConn struct {
+	fap.Conn
+	ended bool
+}
+
+func (c *promptConn) Disconnect(ctx context.Context) error {
+	c.ended = true
+	return c.Conn.Disconnect(ctx)
+}
+
+func (c *promptConn) NewWait(fap.Waker) fap.Wait { return promptWait{c: c} }
+func (*promptConn) RunWoken(any)                 {}
+
+type promptWait struct {
+	fap.Wait
+	c *promptConn
+}
+
+func (w promptWait) Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, int, fap.WaitState, error) {
+	if w.c.ended {
+		return nil, 0, fap.Over, mqi.E("MQGET", "", mqi.MQRC_HCONN_ERROR)
+	}
+	body, total, err := w.c.Get(context.Background(), hobj, md, gmo, max)
+	return body, total, fap.Over, err
+}
+
+// TestConnectedAgain: a conversation may connect again after MQDISC, and its gets are those of the new connection.
+func TestConnectedAgain(t *testing.T) {
+	p := start(t, nil, prompt{memory.New("QM1", "Q1")}, nil).client(t)
+	for range 2 {
+		q := p.open(1, "Q1")
+		p.call(wire.MQPUT, 1, q, newPut("m", 0))
+		if text, rc := p.get(1, q, mqi.MQGMO_NO_SYNCPOINT, 0); text != "m" {
+			t.Fatalf("MQGET: %q, %d", text, rc)
+		}
+		p.send(wire.MQDISC, 1, 0, &wire.Empty{})
+		if a := p.refusal(wire.MQDISC.Reply()); a.CompCode != 0 {
+			t.Fatalf("MQDISC: %+v", a)
+		}
+		p.connect(1)
+	}
+}

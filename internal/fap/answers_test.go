@@ -1,0 +1,47 @@
+package fap_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/qmgrd/qmgrd/internal/fap"
+	"github.com/qmgrd/qmgrd/internal/fap/memory"
+	"github.com/qmgrd/qmgrd/internal/fap/wire"
+	"github.com/qmgrd/qmgrd/internal/mqi"
+)
+
+// wordy is a backend whose inquiries have long answers.
+type wordy struct{ *memory.Manager }
+
+func (b wordy) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := b.Manager.Connect(ctx, r)
+	return wordyConn{c}, err
+}
+
+type wordyConn struct{ fap.Conn }
+
+func (wordyConn) Inq(context.Context, int32, []int32, int, int) ([]int32, []byte, error) {
+	return nil, bytes.Repeat([]byte{'x'}, longAnswer), nil
+}
+
+const longAnswer = 1 << 20
+
+// TestLongAnswers: calls that came together are answered no further than their client reads, also before the first of their answers
+// is written.
+func TestLongAnswers(t *testing.T) {
+	s := start(t, nil, wordy{memory.New("QM1", "Q1")}, nil)
+	p := s.client(t)
+	const calls = 60
+	ask := p.pack(wire.MQINQ, 1, wire.API{Hobj: 1}, &wire.Attrs{Selectors: []int32{mqi.MQCA_Q_DESC}, CharLength: longAnswer})
+	p.nc.Write(bytes.Repeat(ask, calls))
+	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if n := s.Unsent(); n > fap.MaxOut+2*longAnswer {
+			t.Fatalf("%d bytes wait to be read", n)
+		}
+	}
+	for range calls { // and then all of them
+		p.want(wire.MQINQ.Reply())
+	}
+}
