@@ -30,9 +30,9 @@ func (x xmlnsc) Parse(n *esql.Node, b []byte, o esql.ParseOptions) error {
 	}
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // it is UTF-8 already
-	p := xmlParser{top: n, at: n, budget: newBudget(o), declared: map[string]int{"": 1, xmlURI: 1}}
+	p := xmlParser{top: n, at: n, budget: newBudget(o), namespaces: map[string]string{"xml": xmlURI}}
 	for {
-		t, err := d.Token()
+		t, err := d.RawToken() // not Token: that gives the prefix for a namespace where nobody declares it, and some namespaces are such words
 		if err == io.EOF {
 			break
 		}
@@ -43,7 +43,10 @@ func (x xmlnsc) Parse(n *esql.Node, b []byte, o esql.ParseOptions) error {
 			return fmt.Errorf("offset %d: %w", d.InputOffset(), err)
 		}
 	}
-	if !p.seenRoot {
+	switch {
+	case len(p.open) > 0:
+		return fmt.Errorf("<%s> is not closed", rawName(p.open[len(p.open)-1].name))
+	case !p.seenRoot:
 		return errors.New("there is no element")
 	}
 	return nil
@@ -81,30 +84,33 @@ func attribute(s, name string) string {
 }
 
 type xmlParser struct {
-	top, at  *esql.Node
-	depth    int
-	text     strings.Builder // of the element that is open, as long as it has no children
-	budget   *budget
-	declared map[string]int // namespaces, with the number of open elements that declare them
-	seenRoot bool
+	top, at    *esql.Node
+	open       []xmlElement
+	text       strings.Builder // of the element that is open, as long as it has no children
+	budget     *budget
+	namespaces map[string]string // by the prefixes that are in scope
+	seenRoot   bool
+}
+
+// xmlElement is one that is open: its name as it is written, and what the prefixes that it declares were before.
+type xmlElement struct {
+	name  xml.Name
+	outer []binding
+}
+
+func rawName(n xml.Name) string {
+	if n.Space == "" {
+		return n.Local
+	}
+	return n.Space + ":" + n.Local
 }
 
 func (p *xmlParser) token(t xml.Token) error {
 	switch t := t.(type) {
 	case xml.StartElement:
-		return p.open(t)
+		return p.start(t)
 	case xml.EndElement:
-		if p.at.Type == esql.XMLNSCField {
-			p.at.SetValue(esql.Char(p.text.String()))
-		}
-		p.text.Reset()
-		for c := p.at.First(); c != nil; c = c.Next() {
-			if c.Type == esql.XMLNSCNamespaceDecl {
-				p.declared[c.Value().Plain()]--
-			}
-		}
-		p.at = p.at.Parent()
-		p.depth--
+		return p.end(t.Name)
 	case xml.CharData:
 		if p.at != p.top {
 			if p.at.Type == esql.XMLNSCField {
@@ -121,11 +127,31 @@ func (p *xmlParser) token(t xml.Token) error {
 	return nil
 }
 
-func (p *xmlParser) open(t xml.StartElement) error {
+func (p *xmlParser) end(name xml.Name) error {
+	last := len(p.open) - 1
+	if last < 0 {
+		return fmt.Errorf("</%s> closes nothing", rawName(name))
+	}
+	e := p.open[last]
+	if e.name != name {
+		return fmt.Errorf("<%s> is closed by </%s>", rawName(e.name), rawName(name))
+	}
+	if p.at.Type == esql.XMLNSCField {
+		p.at.SetValue(esql.Char(p.text.String()))
+	}
+	p.text.Reset()
+	for _, b := range slices.Backward(e.outer) {
+		p.namespaces[b.prefix] = b.uri
+	}
+	p.at, p.open = p.at.Parent(), p.open[:last]
+	return nil
+}
+
+func (p *xmlParser) start(t xml.StartElement) error {
 	if p.at == p.top && p.seenRoot {
 		return fmt.Errorf("a second element <%s> at the top", t.Name.Local)
 	}
-	if p.depth++; p.depth > maxDepth {
+	if len(p.open) >= maxDepth {
 		return errDepth
 	}
 	p.seenRoot = true
@@ -136,41 +162,70 @@ func (p *xmlParser) open(t xml.StartElement) error {
 	if err := p.budget.take(); err != nil {
 		return err
 	}
-	p.at = p.at.Append(&esql.Node{Type: esql.XMLNSCField, Namespace: t.Name.Space, Name: t.Name.Local})
+	e := xmlElement{name: t.Name}
+	for _, a := range t.Attr {
+		if prefix, ok := declares(a.Name); ok {
+			if prefix == "xmlns" || prefix == "xml" && a.Value != xmlURI {
+				return fmt.Errorf("the prefix %s cannot be declared", prefix)
+			}
+			e.outer = append(e.outer, binding{prefix, p.namespaces[prefix]})
+			p.namespaces[prefix] = a.Value
+		}
+	}
+	p.open = append(p.open, e)
+	space, err := p.namespace(t.Name, p.namespaces[""], "<"+t.Name.Local+">")
+	if err != nil {
+		return err
+	}
+	p.at = p.at.Append(&esql.Node{Type: esql.XMLNSCField, Namespace: space, Name: t.Name.Local})
+	return p.attributes(t)
+}
+
+// declares tells whether an attribute declares a namespace, and for which prefix.
+func declares(attr xml.Name) (prefix string, ok bool) {
+	if attr.Space == "xmlns" {
+		return attr.Local, true
+	}
+	return "", attr.Space == "" && attr.Local == "xmlns"
+}
+
+// namespace is that of a name's prefix, or none's where it has no prefix. An error calls the name what.
+func (p *xmlParser) namespace(name xml.Name, none, what string) (string, error) {
+	if name.Space == "" {
+		return none, nil
+	}
+	uri := p.namespaces[name.Space]
+	if uri == "" {
+		return "", fmt.Errorf("the prefix %s of %s is not declared", name.Space, what)
+	}
+	return uri, nil
+}
+
+func (p *xmlParser) attributes(t xml.StartElement) error {
 	for i, a := range t.Attr {
 		if err := p.budget.take(); err != nil {
 			return err
 		}
+		n := &esql.Node{Type: esql.XMLNSCAttribute, Name: a.Name.Local}
+		if prefix, ok := declares(a.Name); ok {
+			n.Type = esql.XMLNSCNamespaceDecl
+			if prefix != "" {
+				n.Namespace = xmlnsURI
+			}
+		} else {
+			var err error
+			if n.Namespace, err = p.namespace(a.Name, "", "the attribute "+a.Name.Local); err != nil {
+				return err
+			}
+			t.Attr[i].Name.Space = n.Namespace // two prefixes may be of one namespace
+		}
 		for _, b := range t.Attr[:i] {
-			if a.Name == b.Name {
+			if t.Attr[i].Name == b.Name {
 				return fmt.Errorf("the attribute %s stands twice in <%s>", a.Name.Local, t.Name.Local)
 			}
 		}
-		n := &esql.Node{Type: esql.XMLNSCAttribute, Namespace: a.Name.Space, Name: a.Name.Local}
-		switch {
-		case a.Name.Space == "xmlns":
-			n.Type, n.Namespace = esql.XMLNSCNamespaceDecl, xmlnsURI
-		case a.Name.Space == "" && a.Name.Local == "xmlns":
-			n.Type = esql.XMLNSCNamespaceDecl
-		}
-		if n.Type == esql.XMLNSCNamespaceDecl {
-			p.declared[a.Value]++
-		}
 		n.SetValue(esql.Char(a.Value))
 		p.at.Append(n)
-	}
-	return p.prefixes()
-}
-
-// prefixes refuses those that nobody declares: the decoder then gives the prefix in place of the namespace.
-func (p *xmlParser) prefixes() error {
-	if n := p.at; p.declared[n.Namespace] == 0 {
-		return fmt.Errorf("the prefix %s of <%s> is not declared", n.Namespace, n.Name)
-	}
-	for n := p.at.First(); n != nil; n = n.Next() {
-		if n.Type == esql.XMLNSCAttribute && p.declared[n.Namespace] == 0 {
-			return fmt.Errorf("the prefix %s of the attribute %s is not declared", n.Namespace, n.Name)
-		}
 	}
 	return nil
 }
