@@ -641,6 +641,7 @@ var enum111 = []EnumVal{
 	{Word: "LU62", Const: "MQXPT_LU62", Num: mqi.MQXPT_LU62, HasNum: true},
 	{Word: "NETBIOS", Const: "MQXPT_NETBIOS", Num: mqi.MQXPT_NETBIOS, HasNum: true},
 	{Word: "SPX", Const: "MQXPT_SPX", Num: mqi.MQXPT_SPX, HasNum: true},
+	{Word: "ALL", Const: "MQXPT_ALL", Num: mqi.MQXPT_ALL, HasNum: true, ShowOnly: true},
 }
 
 var enum112 = []EnumVal{
@@ -666,6 +667,7 @@ var enum113 = []EnumVal{
 	{Word: "ADDRESSMAP", Const: "MQCAUT_ADDRESSMAP", Num: mqi.MQCAUT_ADDRESSMAP, HasNum: true},
 	{Word: "USERMAP", Const: "MQCAUT_USERMAP", Num: mqi.MQCAUT_USERMAP, HasNum: true},
 	{Word: "QMGRMAP", Const: "MQCAUT_QMGRMAP", Num: mqi.MQCAUT_QMGRMAP, HasNum: true},
+	{Word: "ALL", Const: "MQCAUT_ALL", Num: mqi.MQCAUT_ALL, HasNum: true, ShowOnly: true},
 }
 
 var enum114 = []EnumVal{
@@ -786,6 +788,7 @@ var enum124 = []EnumVal{
 	{Word: "OCSP", Const: "MQAIT_OCSP", Num: mqi.MQAIT_OCSP, HasNum: true},
 	{Word: "IDPWOS", Const: "MQAIT_IDPW_OS", Num: mqi.MQAIT_IDPW_OS, HasNum: true},
 	{Word: "IDPWLDAP", Const: "MQAIT_IDPW_LDAP", Num: mqi.MQAIT_IDPW_LDAP, HasNum: true},
+	{Word: "ALL", Const: "MQAIT_ALL", Num: mqi.MQAIT_ALL, HasNum: true, ShowOnly: true},
 }
 
 var enum125 = []EnumVal{
@@ -1219,19 +1222,26 @@ var enum190 = []EnumVal{
 }
 
 var enum191 = []EnumVal{
+	{Word: "TCP", Const: "MQXPT_TCP", Num: mqi.MQXPT_TCP, HasNum: true},
+	{Word: "LU62", Const: "MQXPT_LU62", Num: mqi.MQXPT_LU62, HasNum: true},
+	{Word: "NETBIOS", Const: "MQXPT_NETBIOS", Num: mqi.MQXPT_NETBIOS, HasNum: true},
+	{Word: "SPX", Const: "MQXPT_SPX", Num: mqi.MQXPT_SPX, HasNum: true},
+}
+
+var enum192 = []EnumVal{
 	{Word: "RUNNING", Const: "MQSVC_STATUS_RUNNING", Num: mqi.MQSVC_STATUS_RUNNING, HasNum: true},
 	{Word: "STARTING", Const: "MQSVC_STATUS_STARTING", Num: mqi.MQSVC_STATUS_STARTING, HasNum: true},
 	{Word: "STOPPING", Const: "MQSVC_STATUS_STOPPING", Num: mqi.MQSVC_STATUS_STOPPING, HasNum: true},
 }
 
-var enum192 = []EnumVal{
+var enum193 = []EnumVal{
 	{Word: "CONN", Const: "MQIACF_CONN_INFO_CONN", Num: mqi.MQIACF_CONN_INFO_CONN, HasNum: true},
 	{Word: "HANDLE", Const: "MQIACF_CONN_INFO_HANDLE", Num: mqi.MQIACF_CONN_INFO_HANDLE, HasNum: true},
 	{Word: "ALL", Const: "MQIACF_CONN_INFO_ALL", Num: mqi.MQIACF_CONN_INFO_ALL, HasNum: true},
 	{Word: "*"},
 }
 
-var enum193 = []EnumVal{
+var enum194 = []EnumVal{
 	{Word: "BATCH", Const: "MQAT_BATCH", Num: mqi.MQAT_BATCH, HasNum: true},
 	{Word: "CHINIT", Const: "MQAT_CHANNEL_INITIATOR", Num: mqi.MQAT_CHANNEL_INITIATOR, HasNum: true},
 	{Word: "CICS", Const: "MQAT_CICS", Num: mqi.MQAT_CICS, HasNum: true},
@@ -1244,7 +1254,7 @@ var enum193 = []EnumVal{
 	{Word: "USER", Const: "MQAT_USER", Num: mqi.MQAT_USER, HasNum: true},
 }
 
-var enum194 = []EnumVal{
+var enum195 = []EnumVal{
 	{Word: "NONE", Const: "MQAS_NONE", Num: mqi.MQAS_NONE, HasNum: true},
 	{Word: "STARTED", Const: "MQAS_STARTED", Num: mqi.MQAS_STARTED, HasNum: true},
 	{Word: "STARTWAIT", Const: "MQAS_START_WAIT", Num: mqi.MQAS_START_WAIT, HasNum: true},
@@ -1255,7 +1265,7 @@ var enum194 = []EnumVal{
 	{Word: "INACTIVE", Const: "MQAS_INACTIVE", Num: mqi.MQAS_INACTIVE, HasNum: true},
 }
 
-var enum195 = []EnumVal{
+var enum196 = []EnumVal{
 	{Word: "QUEUE", Const: "MQOT_Q", Num: mqi.MQOT_Q, HasNum: true},
 	{Word: "QMGR", Const: "MQOT_Q_MGR", Num: mqi.MQOT_Q_MGR, HasNum: true},
 	{Word: "PROCESS", Const: "MQOT_PROCESS", Num: mqi.MQOT_PROCESS, HasNum: true},
@@ -1266,50 +1276,50 @@ var enum195 = []EnumVal{
 	{Word: "STGCLASS", Const: "MQOT_STORAGE_CLASS", Num: mqi.MQOT_STORAGE_CLASS, HasNum: true},
 }
 
-var enum196 = []EnumVal{
+var enum197 = []EnumVal{
 	{Word: "NO", Const: "MQREADA_NO", Num: mqi.MQREADA_NO, HasNum: true},
 	{Word: "YES", Const: "MQREADA_YES", Num: mqi.MQREADA_YES, HasNum: true},
 	{Word: "INHIBITED", Const: "MQREADA_INHIBITED", Num: mqi.MQREADA_INHIBITED, HasNum: true},
 	{Word: "BACKLOG", Const: "MQREADA_BACKLOG", Num: mqi.MQREADA_BACKLOG, HasNum: true},
 }
 
-var enum197 = []EnumVal{
+var enum198 = []EnumVal{
 	{Word: "NONE", Const: "MQUOWST_NONE", Num: mqi.MQUOWST_NONE, HasNum: true},
 	{Word: "ACTIVE", Const: "MQUOWST_ACTIVE", Num: mqi.MQUOWST_ACTIVE, HasNum: true},
 	{Word: "PREPARED", Const: "MQUOWST_PREPARED", Num: mqi.MQUOWST_PREPARED, HasNum: true},
 	{Word: "UNRESOLVED", Const: "MQUOWST_UNRESOLVED", Num: mqi.MQUOWST_UNRESOLVED, HasNum: true},
 }
 
-var enum198 = []EnumVal{
+var enum199 = []EnumVal{
 	{Word: "CLUSSDR", Const: "MQQMDT_EXPLICIT_CLUSTER_SENDER", Num: mqi.MQQMDT_EXPLICIT_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSSDRA", Const: "MQQMDT_AUTO_CLUSTER_SENDER", Num: mqi.MQQMDT_AUTO_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSSDRB", Const: "MQQMDT_AUTO_EXP_CLUSTER_SENDER", Num: mqi.MQQMDT_AUTO_EXP_CLUSTER_SENDER, HasNum: true},
 	{Word: "CLUSRCVR", Const: "MQQMDT_CLUSTER_RECEIVER", Num: mqi.MQQMDT_CLUSTER_RECEIVER, HasNum: true},
 }
 
-var enum199 = []EnumVal{
+var enum200 = []EnumVal{
 	{Word: "REPOS", Const: "MQQMT_REPOSITORY", Num: mqi.MQQMT_REPOSITORY, HasNum: true},
 	{Word: "NORMAL", Const: "MQQMT_NORMAL", Num: mqi.MQQMT_NORMAL, HasNum: true},
 }
 
-var enum200 = []EnumVal{
+var enum201 = []EnumVal{
 	{Word: "NO", Const: "MQSUS_NO", Num: mqi.MQSUS_NO, HasNum: true},
 	{Word: "YES", Const: "MQSUS_YES", Num: mqi.MQSUS_YES, HasNum: true},
 }
 
-var enum201 = []EnumVal{
+var enum202 = []EnumVal{
 	{Word: "SUMMARY", Const: "MQIACF_CF_STATUS_SUMMARY", Num: mqi.MQIACF_CF_STATUS_SUMMARY, HasNum: true},
 	{Word: "CONNECT", Const: "MQIACF_CF_STATUS_CONNECT", Num: mqi.MQIACF_CF_STATUS_CONNECT, HasNum: true},
 	{Word: "BACKUP", Const: "MQIACF_CF_STATUS_BACKUP", Num: mqi.MQIACF_CF_STATUS_BACKUP, HasNum: true},
 	{Word: "SMDS", Const: "MQIACF_CF_STATUS_SMDS", Num: mqi.MQIACF_CF_STATUS_SMDS, HasNum: true},
 }
 
-var enum202 = []EnumVal{
+var enum203 = []EnumVal{
 	{Word: "ADMIN", Const: "MQCFTYPE_ADMIN", Num: mqi.MQCFTYPE_ADMIN, HasNum: true},
 	{Word: "APPL", Const: "MQCFTYPE_APPL", Num: mqi.MQCFTYPE_APPL, HasNum: true},
 }
 
-var enum203 = []EnumVal{
+var enum204 = []EnumVal{
 	{Word: "ACTIVE", Const: "MQCFSTATUS_ACTIVE", Num: mqi.MQCFSTATUS_ACTIVE, HasNum: true},
 	{Word: "FAILED", Const: "MQCFSTATUS_FAILED", Num: mqi.MQCFSTATUS_FAILED, HasNum: true},
 	{Word: "NOTFOUND", Const: "MQCFSTATUS_NOT_FOUND", Num: mqi.MQCFSTATUS_NOT_FOUND, HasNum: true},
@@ -1318,38 +1328,38 @@ var enum203 = []EnumVal{
 	{Word: "UNKNOWN", Const: "MQCFSTATUS_UNKNOWN", Num: mqi.MQCFSTATUS_UNKNOWN, HasNum: true},
 }
 
-var enum204 = []EnumVal{
+var enum205 = []EnumVal{
 	{Word: "NONE", Const: "MQCFOFFLD_NONE", Num: mqi.MQCFOFFLD_NONE, HasNum: true},
 	{Word: "SMDS", Const: "MQCFOFFLD_SMDS", Num: mqi.MQCFOFFLD_SMDS, HasNum: true},
 	{Word: "DB2", Const: "MQCFOFFLD_DB2", Num: mqi.MQCFOFFLD_DB2, HasNum: true},
 	{Word: "BOTH", Const: "MQCFOFFLD_BOTH", Num: mqi.MQCFOFFLD_BOTH, HasNum: true},
 }
 
-var enum205 = []EnumVal{
+var enum206 = []EnumVal{
 	{Word: "ENABLED", Const: "MQCFACCESS_ENABLED", Num: mqi.MQCFACCESS_ENABLED, HasNum: true},
 	{Word: "SUSPENDED", Const: "MQCFACCESS_SUSPENDED", Num: mqi.MQCFACCESS_SUSPENDED, HasNum: true},
 	{Word: "DISABLED", Const: "MQCFACCESS_DISABLED", Num: mqi.MQCFACCESS_DISABLED, HasNum: true},
 }
 
-var enum206 = []EnumVal{
+var enum207 = []EnumVal{
 	{Word: "APPL", Const: "MQIACF_APPL_INFO_APPL", Num: mqi.MQIACF_APPL_INFO_APPL, HasNum: true},
 	{Word: "QMGR", Const: "MQIACF_APPL_INFO_QMGR", Num: mqi.MQIACF_APPL_INFO_QMGR, HasNum: true},
 	{Word: "LOCAL", Const: "MQIACF_APPL_INFO_LOCAL", Num: mqi.MQIACF_APPL_INFO_LOCAL, HasNum: true},
 }
 
-var enum207 = []EnumVal{
+var enum208 = []EnumVal{
 	{Word: "YES", Const: "MQACTIVE_YES", Num: mqi.MQACTIVE_YES, HasNum: true},
 	{Word: "NO", Const: "MQACTIVE_NO", Num: mqi.MQACTIVE_NO, HasNum: true},
 }
 
-var enum208 = []EnumVal{
+var enum209 = []EnumVal{
 	{Word: "YES", Const: "MQBALANCED_YES", Num: mqi.MQBALANCED_YES, HasNum: true},
 	{Word: "NO", Const: "MQBALANCED_NO", Num: mqi.MQBALANCED_NO, HasNum: true},
 	{Word: "NOTAPPL", Const: "MQBALANCED_NOT_APPLICABLE", Num: mqi.MQBALANCED_NOT_APPLICABLE, HasNum: true},
 	{Word: "UNKNOWN", Const: "MQBALANCED_UNKNOWN", Num: mqi.MQBALANCED_UNKNOWN, HasNum: true},
 }
 
-var enum209 = []EnumVal{
+var enum210 = []EnumVal{
 	{Word: "NOTAPPL", Const: "MQBALSTATE_NOT_APPLICABLE", Num: mqi.MQBALSTATE_NOT_APPLICABLE, HasNum: true},
 	{Word: "LOW", Const: "MQBALSTATE_LOW", Num: mqi.MQBALSTATE_LOW, HasNum: true},
 	{Word: "OK", Const: "MQBALSTATE_OK", Num: mqi.MQBALSTATE_OK, HasNum: true},
@@ -1357,13 +1367,13 @@ var enum209 = []EnumVal{
 	{Word: "UNKNOWN", Const: "MQBALSTATE_UNKNOWN", Num: mqi.MQBALSTATE_UNKNOWN, HasNum: true},
 }
 
-var enum210 = []EnumVal{
+var enum211 = []EnumVal{
 	{Word: "SIMPLE", Const: "MQBNO_BALTYPE_SIMPLE", Num: mqi.MQBNO_BALTYPE_SIMPLE, HasNum: true},
 	{Word: "REQREP", Const: "MQBNO_BALTYPE_REQREP", Num: mqi.MQBNO_BALTYPE_REQREP, HasNum: true},
 	{Word: "RAMANAGED", Const: "MQBNO_BALTYPE_RA_MANAGED", Num: mqi.MQBNO_BALTYPE_RA_MANAGED, HasNum: true},
 }
 
-var enum211 = []EnumVal{
+var enum212 = []EnumVal{
 	{Word: "NONE", Const: "MQIMMREASON_NONE", Num: mqi.MQIMMREASON_NONE, HasNum: true},
 	{Word: "NOTCLIENT", Const: "MQIMMREASON_NOT_CLIENT", Num: mqi.MQIMMREASON_NOT_CLIENT, HasNum: true},
 	{Word: "NOTRECONN", Const: "MQIMMREASON_NOT_RECONNECTABLE", Num: mqi.MQIMMREASON_NOT_RECONNECTABLE, HasNum: true},
@@ -1374,12 +1384,12 @@ var enum211 = []EnumVal{
 	{Word: "NOREDIR", Const: "MQIMMREASON_NO_REDIRECT", Num: mqi.MQIMMREASON_NO_REDIRECT, HasNum: true},
 }
 
-var enum212 = []EnumVal{
+var enum213 = []EnumVal{
 	{Word: "NO", Const: "MQAPPL_IMMOVABLE", Num: mqi.MQAPPL_IMMOVABLE, HasNum: true},
 	{Word: "YES", Const: "MQAPPL_MOVABLE", Num: mqi.MQAPPL_MOVABLE, HasNum: true},
 }
 
-var enum213 = []EnumVal{
+var enum214 = []EnumVal{
 	{Word: "SDR", Const: "MQCHT_SENDER", Num: mqi.MQCHT_SENDER, HasNum: true},
 	{Word: "SVR", Const: "MQCHT_SERVER", Num: mqi.MQCHT_SERVER, HasNum: true},
 	{Word: "RCVR", Const: "MQCHT_RECEIVER", Num: mqi.MQCHT_RECEIVER, HasNum: true},
@@ -1393,86 +1403,86 @@ var enum213 = []EnumVal{
 	{Word: "ALL", Const: "MQCHT_ALL", Num: mqi.MQCHT_ALL, HasNum: true, ShowOnly: true},
 }
 
-var enum214 = []EnumVal{
+var enum215 = []EnumVal{
 	{Word: "NO", Const: "MQCDC_NO_SENDER_CONVERSION", Num: mqi.MQCDC_NO_SENDER_CONVERSION, HasNum: true},
 	{Word: "YES", Const: "MQCDC_SENDER_CONVERSION", Num: mqi.MQCDC_SENDER_CONVERSION, HasNum: true},
 }
 
-var enum215 = []EnumVal{
+var enum216 = []EnumVal{
 	{Word: "AUTO", Const: "MQKAI_AUTO", Num: mqi.MQKAI_AUTO, HasNum: true},
 }
 
-var enum216 = []EnumVal{
+var enum217 = []EnumVal{
 	{Word: "PROCESS", Const: "MQMCAT_PROCESS", Num: mqi.MQMCAT_PROCESS, HasNum: true},
 	{Word: "THREAD", Const: "MQMCAT_THREAD", Num: mqi.MQMCAT_THREAD, HasNum: true},
 }
 
-var enum217 = []EnumVal{
+var enum218 = []EnumVal{
 	{Word: "FAST", Const: "MQNPMS_FAST", Num: mqi.MQNPMS_FAST, HasNum: true},
 	{Word: "NORMAL", Const: "MQNPMS_NORMAL", Num: mqi.MQNPMS_NORMAL, HasNum: true},
 }
 
-var enum218 = []EnumVal{
+var enum219 = []EnumVal{
 	{Word: "COMPAT", Const: "MQPROP_COMPATIBILITY", Num: mqi.MQPROP_COMPATIBILITY, HasNum: true},
 	{Word: "NONE", Const: "MQPROP_NONE", Num: mqi.MQPROP_NONE, HasNum: true},
 	{Word: "ALL", Const: "MQPROP_ALL", Num: mqi.MQPROP_ALL, HasNum: true},
 }
 
-var enum219 = []EnumVal{
+var enum220 = []EnumVal{
 	{Word: "NO"},
 }
 
-var enum220 = []EnumVal{
+var enum221 = []EnumVal{
 	{Word: "YES", Const: "MQUSEDLQ_YES", Num: mqi.MQUSEDLQ_YES, HasNum: true},
 	{Word: "NO", Const: "MQUSEDLQ_NO", Num: mqi.MQUSEDLQ_NO, HasNum: true},
 }
 
-var enum221 = []EnumVal{
+var enum222 = []EnumVal{
 	{Word: "REQUIRED", Const: "MQSCA_REQUIRED", Num: mqi.MQSCA_REQUIRED, HasNum: true},
 	{Word: "OPTIONAL", Const: "MQSCA_OPTIONAL", Num: mqi.MQSCA_OPTIONAL, HasNum: true},
 }
 
-var enum222 = []EnumVal{
+var enum223 = []EnumVal{
 	{Word: "DEF", Const: "MQPA_DEFAULT", Num: mqi.MQPA_DEFAULT, HasNum: true},
 	{Word: "CTX", Const: "MQPA_CONTEXT", Num: mqi.MQPA_CONTEXT, HasNum: true},
 	{Word: "ONLYMCA", Const: "MQPA_ONLY_MCA", Num: mqi.MQPA_ONLY_MCA, HasNum: true},
 	{Word: "ALTMCA", Const: "MQPA_ALTERNATE_OR_MCA", Num: mqi.MQPA_ALTERNATE_OR_MCA, HasNum: true},
 }
 
-var enum223 = []EnumVal{
+var enum224 = []EnumVal{
 	{Word: "PREFERRED", Const: "MQCAFTY_PREFERRED", Num: mqi.MQCAFTY_PREFERRED, HasNum: true},
 	{Word: "NONE", Const: "MQCAFTY_NONE", Num: mqi.MQCAFTY_NONE, HasNum: true},
 }
 
-var enum224 = []EnumVal{
+var enum225 = []EnumVal{
 	{Word: "NO", Const: "MQRCN_NO", Num: mqi.MQRCN_NO, HasNum: true},
 	{Word: "YES", Const: "MQRCN_YES", Num: mqi.MQRCN_YES, HasNum: true},
 	{Word: "QMGR", Const: "MQRCN_Q_MGR", Num: mqi.MQRCN_Q_MGR, HasNum: true},
 	{Word: "DISABLED", Const: "MQRCN_DISABLED", Num: mqi.MQRCN_DISABLED, HasNum: true},
 }
 
-var enum225 = []EnumVal{
+var enum226 = []EnumVal{
 	{Word: "MQTTV311", Const: "MQPROTO_MQTTV311", Num: mqi.MQPROTO_MQTTV311, HasNum: true},
 	{Word: "MQTTV3", Const: "MQPROTO_MQTTV3", Num: mqi.MQPROTO_MQTTV3, HasNum: true},
 	{Word: "HTTP", Const: "MQPROTO_HTTP", Num: mqi.MQPROTO_HTTP, HasNum: true},
 }
 
-var enum226 = []EnumVal{
+var enum227 = []EnumVal{
 	{Word: "NEVER", Const: "MQSCA_NEVER_REQUIRED", Num: mqi.MQSCA_NEVER_REQUIRED, HasNum: true},
 	{Word: "OPTIONAL", Const: "MQSCA_OPTIONAL", Num: mqi.MQSCA_OPTIONAL, HasNum: true},
 	{Word: "REQUIRED", Const: "MQSCA_REQUIRED", Num: mqi.MQSCA_REQUIRED, HasNum: true},
 }
 
-var enum227 = []EnumVal{
+var enum228 = []EnumVal{
 	{Word: "TCP", Const: "MQXPT_TCP", Num: mqi.MQXPT_TCP, HasNum: true},
 }
 
-var enum228 = []EnumVal{
+var enum229 = []EnumVal{
 	{Word: "NO", Const: "MQUIDSUPP_NO", Num: mqi.MQUIDSUPP_NO, HasNum: true},
 	{Word: "YES", Const: "MQUIDSUPP_YES", Num: mqi.MQUIDSUPP_YES, HasNum: true},
 }
 
-var enum229 = []EnumVal{
+var enum230 = []EnumVal{
 	{Word: "CREATED", Const: "MQQSGS_CREATED", Num: mqi.MQQSGS_CREATED, HasNum: true},
 	{Word: "ACTIVE", Const: "MQQSGS_ACTIVE", Num: mqi.MQQSGS_ACTIVE, HasNum: true},
 	{Word: "INACTIVE", Const: "MQQSGS_INACTIVE", Num: mqi.MQQSGS_INACTIVE, HasNum: true},
@@ -1481,12 +1491,12 @@ var enum229 = []EnumVal{
 	{Word: "UNKNOWN", Const: "MQQSGS_UNKNOWN", Num: mqi.MQQSGS_UNKNOWN, HasNum: true},
 }
 
-var enum230 = []EnumVal{
+var enum231 = []EnumVal{
 	{Word: "NO"},
 	{Word: "YES"},
 }
 
-var enum231 = []EnumVal{
+var enum232 = []EnumVal{
 	{Word: "NONE", Const: "MQMLP_SIGN_ALG_NONE", Num: mqi.MQMLP_SIGN_ALG_NONE, HasNum: true},
 	{Word: "MD5", Const: "MQMLP_SIGN_ALG_MD5", Num: mqi.MQMLP_SIGN_ALG_MD5, HasNum: true},
 	{Word: "SHA1", Const: "MQMLP_SIGN_ALG_SHA1", Num: mqi.MQMLP_SIGN_ALG_SHA1, HasNum: true},
@@ -1495,7 +1505,7 @@ var enum231 = []EnumVal{
 	{Word: "SHA512", Const: "MQMLP_SIGN_ALG_SHA512", Num: mqi.MQMLP_SIGN_ALG_SHA512, HasNum: true},
 }
 
-var enum232 = []EnumVal{
+var enum233 = []EnumVal{
 	{Word: "NONE", Const: "MQMLP_ENCRYPTION_ALG_NONE", Num: mqi.MQMLP_ENCRYPTION_ALG_NONE, HasNum: true},
 	{Word: "RC2", Const: "MQMLP_ENCRYPTION_ALG_RC2", Num: mqi.MQMLP_ENCRYPTION_ALG_RC2, HasNum: true},
 	{Word: "DES", Const: "MQMLP_ENCRYPTION_ALG_DES", Num: mqi.MQMLP_ENCRYPTION_ALG_DES, HasNum: true},
@@ -1504,83 +1514,83 @@ var enum232 = []EnumVal{
 	{Word: "AES256", Const: "MQMLP_ENCRYPTION_ALG_AES256", Num: mqi.MQMLP_ENCRYPTION_ALG_AES256, HasNum: true},
 }
 
-var enum233 = []EnumVal{
+var enum234 = []EnumVal{
 	{Word: "DISABLED", Const: "MQKEY_REUSE_DISABLED", Num: mqi.MQKEY_REUSE_DISABLED, HasNum: true},
 	{Word: "UNLIMITED", Const: "MQKEY_REUSE_UNLIMITED", Num: mqi.MQKEY_REUSE_UNLIMITED, HasNum: true},
 }
 
-var enum234 = []EnumVal{
+var enum235 = []EnumVal{
 	{Word: "NO", Const: "MQMLP_TOLERATE_UNPROTECTED_NO", Num: mqi.MQMLP_TOLERATE_UNPROTECTED_NO, HasNum: true},
 	{Word: "YES", Const: "MQMLP_TOLERATE_UNPROTECTED_YES", Num: mqi.MQMLP_TOLERATE_UNPROTECTED_YES, HasNum: true},
 }
 
-var enum235 = []EnumVal{
+var enum236 = []EnumVal{
 	{Word: "REPLACE", Const: "MQACT_REPLACE", Num: mqi.MQACT_REPLACE, HasNum: true},
 	{Word: "REMOVE", Const: "MQACT_REMOVE", Num: mqi.MQACT_REMOVE, HasNum: true},
 }
 
-var enum236 = []EnumVal{
+var enum237 = []EnumVal{
 	{Word: "YES", Const: "MQRAR_YES", Num: mqi.MQRAR_YES, HasNum: true},
 	{Word: "NO", Const: "MQRAR_NO", Num: mqi.MQRAR_NO, HasNum: true},
 }
 
-var enum237 = []EnumVal{
+var enum238 = []EnumVal{
 	{Word: "ALL", Const: "MQCHLD_ALL", Num: mqi.MQCHLD_ALL, HasNum: true, ShowOnly: true},
 	{Word: "PRIVATE", Const: "MQCHLD_PRIVATE", Num: mqi.MQCHLD_PRIVATE, HasNum: true},
 	{Word: "SHARED", Const: "MQCHLD_SHARED", Num: mqi.MQCHLD_SHARED, HasNum: true},
 	{Word: "FIXSHARED", Const: "MQCHLD_FIXSHARED", Num: mqi.MQCHLD_FIXSHARED, HasNum: true},
 }
 
-var enum238 = []EnumVal{
+var enum239 = []EnumVal{
 	{Word: "QMGRTBL", Const: "MQCHTAB_Q_MGR", Num: mqi.MQCHTAB_Q_MGR, HasNum: true},
 	{Word: "CLNTTBL", Const: "MQCHTAB_CLNTCONN", Num: mqi.MQCHTAB_CLNTCONN, HasNum: true},
 }
 
-var enum239 = []EnumVal{
+var enum240 = []EnumVal{
 	{Word: "NO", Const: "MQIS_NO", Num: mqi.MQIS_NO, HasNum: true},
 	{Word: "YES", Const: "MQIS_YES", Num: mqi.MQIS_YES, HasNum: true},
 }
 
-var enum240 = []EnumVal{
+var enum241 = []EnumVal{
 	{Word: "QMGR", Const: "MQINBD_Q_MGR", Num: mqi.MQINBD_Q_MGR, HasNum: true},
 	{Word: "GROUP", Const: "MQINBD_GROUP", Num: mqi.MQINBD_GROUP, HasNum: true},
 }
 
-var enum241 = []EnumVal{
+var enum242 = []EnumVal{
 	{Word: "YES", Const: "MQPO_YES", Num: mqi.MQPO_YES, HasNum: true},
 	{Word: "NO", Const: "MQPO_NO", Num: mqi.MQPO_NO, HasNum: true},
 }
 
-var enum242 = []EnumVal{
+var enum243 = []EnumVal{
 	{Word: "RETAINED", Const: "MQCLRT_RETAINED", Num: mqi.MQCLRT_RETAINED, HasNum: true},
 }
 
-var enum243 = []EnumVal{
+var enum244 = []EnumVal{
 	{Word: "LOCAL", Const: "MQCLRS_LOCAL", Num: mqi.MQCLRS_LOCAL, HasNum: true},
 }
 
-var enum244 = []EnumVal{
+var enum245 = []EnumVal{
 	{Word: "COMMIT", Const: "MQIDO_COMMIT", Num: mqi.MQIDO_COMMIT, HasNum: true},
 	{Word: "BACKOUT", Const: "MQIDO_BACKOUT", Num: mqi.MQIDO_BACKOUT, HasNum: true},
 }
 
-var enum245 = []EnumVal{
+var enum246 = []EnumVal{
 	{Word: "QUIESCE", Const: "MQMODE_QUIESCE", Num: mqi.MQMODE_QUIESCE, HasNum: true},
 	{Word: "FORCE", Const: "MQMODE_FORCE", Num: mqi.MQMODE_FORCE, HasNum: true},
 	{Word: "TERMINATE", Const: "MQMODE_TERMINATE", Num: mqi.MQMODE_TERMINATE, HasNum: true},
 }
 
-var enum246 = []EnumVal{
+var enum247 = []EnumVal{
 	{Word: "STOPPED", Const: "MQCHS_STOPPED", Num: mqi.MQCHS_STOPPED, HasNum: true},
 	{Word: "INACTIVE", Const: "MQCHS_INACTIVE", Num: mqi.MQCHS_INACTIVE, HasNum: true},
 }
 
-var enum247 = []EnumVal{
+var enum248 = []EnumVal{
 	{Word: "NO", Const: "MQCFO_REFRESH_REPOSITORY_NO", Num: mqi.MQCFO_REFRESH_REPOSITORY_NO, HasNum: true},
 	{Word: "YES", Const: "MQCFO_REFRESH_REPOSITORY_YES", Num: mqi.MQCFO_REFRESH_REPOSITORY_YES, HasNum: true},
 }
 
-var enum248 = []EnumVal{
+var enum249 = []EnumVal{
 	{Word: "ALL", Const: "MQOT_ALL", Num: mqi.MQOT_ALL, HasNum: true},
 	{Word: "AUTHINFO", Const: "MQOT_AUTH_INFO", Num: mqi.MQOT_AUTH_INFO, HasNum: true},
 	{Word: "CFSTRUCT", Const: "MQOT_CF_STRUC", Num: mqi.MQOT_CF_STRUC, HasNum: true},
@@ -1601,30 +1611,30 @@ var enum248 = []EnumVal{
 	{Word: "TOPIC", Const: "MQOT_TOPIC", Num: mqi.MQOT_TOPIC, HasNum: true},
 }
 
-var enum249 = []EnumVal{
+var enum250 = []EnumVal{
 	{Word: "CONFIGEV", Const: "MQRT_CONFIGURATION", Num: mqi.MQRT_CONFIGURATION, HasNum: true},
 	{Word: "EXPIRY", Const: "MQRT_EXPIRY", Num: mqi.MQRT_EXPIRY, HasNum: true},
 	{Word: "NSPROC", Const: "MQRT_NSPROC", Num: mqi.MQRT_NSPROC, HasNum: true},
 	{Word: "PROXYSUB", Const: "MQRT_PROXYSUB", Num: mqi.MQRT_PROXYSUB, HasNum: true},
 }
 
-var enum250 = []EnumVal{
+var enum251 = []EnumVal{
 	{Word: "AUTHSERV", Const: "MQSECTYPE_AUTHSERV", Num: mqi.MQSECTYPE_AUTHSERV, HasNum: true},
 	{Word: "CLASSES", Const: "MQSECTYPE_CLASSES", Num: mqi.MQSECTYPE_CLASSES, HasNum: true},
 	{Word: "CONNAUTH", Const: "MQSECTYPE_CONNAUTH", Num: mqi.MQSECTYPE_CONNAUTH, HasNum: true},
 	{Word: "SSL", Const: "MQSECTYPE_SSL", Num: mqi.MQSECTYPE_SSL, HasNum: true},
 }
 
-var enum251 = []EnumVal{
+var enum252 = []EnumVal{
 	{Word: "FORCEREMOVE", Const: "MQACT_FORCE_REMOVE", Num: mqi.MQACT_FORCE_REMOVE, HasNum: true},
 }
 
-var enum252 = []EnumVal{
+var enum253 = []EnumVal{
 	{Word: "NO", Const: "MQCFO_REMOVE_QUEUES_NO", Num: mqi.MQCFO_REMOVE_QUEUES_NO, HasNum: true},
 	{Word: "YES", Const: "MQCFO_REMOVE_QUEUES_YES", Num: mqi.MQCFO_REMOVE_QUEUES_YES, HasNum: true},
 }
 
-var enum253 = []EnumVal{
+var enum254 = []EnumVal{
 	{Word: "ADVANCELOG", Const: "MQACT_ADVANCE_LOG", Num: mqi.MQACT_ADVANCE_LOG, HasNum: true},
 	{Word: "STATISTICS", Const: "MQACT_COLLECT_STATISTICS", Num: mqi.MQACT_COLLECT_STATISTICS, HasNum: true},
 	{Word: "PUBSUB", Const: "MQACT_PUBSUB", Num: mqi.MQACT_PUBSUB, HasNum: true},
@@ -1632,12 +1642,12 @@ var enum253 = []EnumVal{
 	{Word: "REDUCELOG", Const: "MQACT_REDUCE_LOG", Num: mqi.MQACT_REDUCE_LOG, HasNum: true},
 }
 
-var enum254 = []EnumVal{
+var enum255 = []EnumVal{
 	{Word: "DB2", Const: "MQQMFAC_DB2", Num: mqi.MQQMFAC_DB2, HasNum: true},
 	{Word: "IMSBRIDGE", Const: "MQQMFAC_IMS_BRIDGE", Num: mqi.MQQMFAC_IMS_BRIDGE, HasNum: true},
 }
 
-var enum255 = []EnumVal{
+var enum256 = []EnumVal{
 	{Word: "QUIESCE", Const: "MQMODE_QUIESCE", Num: mqi.MQMODE_QUIESCE, HasNum: true},
 	{Word: "FORCE", Const: "MQMODE_FORCE", Num: mqi.MQMODE_FORCE, HasNum: true},
 }
@@ -2531,7 +2541,7 @@ var attrs25 = []Attr{
 	{Name: "SUB", Type: TString, Syn: []string{"SBSTATUS"}, Scope: "s0,s2", MaxLen: 10240, Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME, Positional: true, Required: true, Generic: true},
 	{Name: "SUBID", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "ACTCONN", Type: THex, Scope: "s0", MaxLen: 48, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
-	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum176, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
+	{Name: "DURABLE", Type: TEnum, Scope: "s0", Enum: enum101, Display: Yes, PCF: "MQIACF_DURABLE_SUBSCRIPTION", ID: mqi.MQIACF_DURABLE_SUBSCRIPTION},
 	{Name: "LMSGDATE", Type: TDate, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_MSG_DATE", ID: mqi.MQCACF_LAST_MSG_DATE},
 	{Name: "LMSGTIME", Type: TTime, Scope: "s0", Display: Yes, PCF: "MQCACF_LAST_MSG_TIME", ID: mqi.MQCACF_LAST_MSG_TIME},
 	{Name: "MCASTREL", Type: TPair, Display: Yes, PCF: "MQIACF_MCAST_REL_INDICATOR", ID: mqi.MQIACF_MCAST_REL_INDICATOR},
@@ -2615,7 +2625,7 @@ var attrs28 = []Attr{
 	{Name: "STARTDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACH_LISTENER_START_DATE", ID: mqi.MQCACH_LISTENER_START_DATE},
 	{Name: "STARTTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACH_LISTENER_START_TIME", ID: mqi.MQCACH_LISTENER_START_TIME},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Display: Yes, PCF: "MQCACH_LISTENER_DESC", ID: mqi.MQCACH_LISTENER_DESC},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Enum: enum111, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Enum: enum191, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
 	{Name: "CONTROL", Type: TEnum, Scope: "c", Enum: enum110, Display: Yes, PCF: "MQIACH_LISTENER_CONTROL", ID: mqi.MQIACH_LISTENER_CONTROL},
 	{Name: "IPADDR", Type: TString, Scope: "c", Doc: "* when all addresses", MaxLen: 48, Display: Yes, PCF: "MQCACH_IP_ADDRESS", ID: mqi.MQCACH_IP_ADDRESS},
 	{Name: "PORT", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
@@ -2625,7 +2635,7 @@ var attrs28 = []Attr{
 // SVSTATUS
 var attrs29 = []Attr{
 	{Name: "SERVICE", Type: TName, Syn: []string{"SVSTATUS"}, MaxLen: 32, Display: Yes, PCF: "MQCA_SERVICE_NAME", ID: mqi.MQCA_SERVICE_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "STATUS", Type: TEnum, Enum: enum191, Display: Yes, PCF: "MQIACF_SERVICE_STATUS", ID: mqi.MQIACF_SERVICE_STATUS},
+	{Name: "STATUS", Type: TEnum, Enum: enum192, Display: Yes, PCF: "MQIACF_SERVICE_STATUS", ID: mqi.MQIACF_SERVICE_STATUS},
 	{Name: "PID", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
 	{Name: "SERVTYPE", Type: TEnum, Enum: enum143, Display: Yes, PCF: "MQIA_SERVICE_TYPE", ID: mqi.MQIA_SERVICE_TYPE},
 	{Name: "CONTROL", Type: TEnum, Enum: enum110, Display: Yes, PCF: "MQIA_SERVICE_CONTROL", ID: mqi.MQIA_SERVICE_CONTROL},
@@ -2644,13 +2654,13 @@ var attrs29 = []Attr{
 var attrs30 = []Attr{
 	{Name: "CONN", Type: THex, Scope: "c", Doc: "low 8 bytes of the connection id as 16 hex digits", MaxLen: 16, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID, Positional: true, Required: true, Generic: true},
 	{Name: "EXTCONN", Type: THex, Scope: "c", Doc: "first 16 bytes: 414D5143 (AMQC) + first 12 chars of qmgr name", MaxLen: 32, Display: Yes, PCF: "MQBACF_CONNECTION_ID", ID: mqi.MQBACF_CONNECTION_ID},
-	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "CONN", Enum: enum192, Display: Yes, PCF: "MQIACF_CONN_INFO_TYPE", ID: mqi.MQIACF_CONN_INFO_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "c", Default: "CONN", Enum: enum193, Display: Yes, PCF: "MQIACF_CONN_INFO_TYPE", ID: mqi.MQIACF_CONN_INFO_TYPE},
 	{Name: "PID", Type: TInt, Scope: "c", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_PROCESS_ID", ID: mqi.MQIACF_PROCESS_ID},
 	{Name: "TID", Type: TIntOrEnum, Scope: "c", Max: 9223372036854775807, Enum: enum153, Display: Yes, PCF: "MQIACF_THREAD_ID", ID: mqi.MQIACF_THREAD_ID},
 	{Name: "APPLDESC", Type: TString, Scope: "c", Display: Yes, PCF: "MQCACF_APPL_DESC", ID: mqi.MQCACF_APPL_DESC},
 	{Name: "APPLTAG", Type: TString, Scope: "c", MaxLen: 28, Display: Yes, PCF: "MQCACF_APPL_TAG", ID: mqi.MQCACF_APPL_TAG},
-	{Name: "APPLTYPE", Type: TEnum, Scope: "c", Enum: enum193, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
-	{Name: "ASTATE", Type: TEnum, Enum: enum194, Display: Yes, PCF: "MQIACF_ASYNC_STATE", ID: mqi.MQIACF_ASYNC_STATE},
+	{Name: "APPLTYPE", Type: TEnum, Scope: "c", Enum: enum194, Display: Yes, PCF: "MQIA_APPL_TYPE", ID: mqi.MQIA_APPL_TYPE},
+	{Name: "ASTATE", Type: TEnum, Enum: enum195, Display: Yes, PCF: "MQIACF_ASYNC_STATE", ID: mqi.MQIACF_ASYNC_STATE},
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME},
 	{Name: "CLIENTID", Type: TString, Doc: "AMQP client id", MaxLen: 256, Display: Yes, PCF: "MQCACF_AMQP_CLIENT_ID", ID: mqi.MQCACF_AMQP_CLIENT_ID},
 	{Name: "CONNAME", Type: TString, Scope: "c", MaxLen: 264, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
@@ -2662,18 +2672,18 @@ var attrs30 = []Attr{
 	{Name: "EXTURID", Type: TString, Scope: "c", Doc: "XA_FORMATID[] XA_GTRID[] XA_BQUAL[] on Multiplatforms", Display: Yes, PCF: "MQBACF_EXTERNAL_UOW_ID", ID: mqi.MQBACF_EXTERNAL_UOW_ID},
 	{Name: "HSTATE", Type: TEnum, Scope: "c", Enum: enum151, Display: Yes, PCF: "MQIACF_HANDLE_STATE", ID: mqi.MQIACF_HANDLE_STATE},
 	{Name: "OBJNAME", Type: TName, Scope: "c", Doc: "TYPE HANDLE", MaxLen: 48, Display: Yes, PCF: "MQCACF_OBJECT_NAME", ID: mqi.MQCACF_OBJECT_NAME},
-	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum195, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
+	{Name: "OBJTYPE", Type: TEnum, Scope: "c", Enum: enum196, Display: Yes, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
 	{Name: "OPENOPTS", Type: TListString, Scope: "c", Doc: "printed as MQOO_... constant names (TYPE HANDLE)", Display: Yes, PCF: "MQIACF_OPEN_OPTIONS", ID: mqi.MQIACF_OPEN_OPTIONS},
 	{Name: "QMURID", Type: TString, Scope: "c", Display: Yes, PCF: "MQBACF_Q_MGR_UOW_ID", ID: mqi.MQBACF_Q_MGR_UOW_ID},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Enum: enum147, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
-	{Name: "READA", Type: TEnum, Scope: "c", Enum: enum196, Display: Yes, PCF: "MQIA_READ_AHEAD", ID: mqi.MQIA_READ_AHEAD},
+	{Name: "READA", Type: TEnum, Scope: "c", Enum: enum197, Display: Yes, PCF: "MQIA_READ_AHEAD", ID: mqi.MQIA_READ_AHEAD},
 	{Name: "SUBID", Type: THex, Scope: "s0", Doc: "TYPE HANDLE", MaxLen: 48, Display: Yes, PCF: "MQBACF_SUB_ID", ID: mqi.MQBACF_SUB_ID},
 	{Name: "SUBNAME", Type: TString, Scope: "s0", Doc: "TYPE HANDLE", Display: Yes, PCF: "MQCACF_SUB_NAME", ID: mqi.MQCACF_SUB_NAME},
 	{Name: "TOPICSTR", Type: TString, Scope: "s0", Doc: "TYPE HANDLE", Display: Yes, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING},
 	{Name: "UOWLOG", Type: TString, Doc: "log extent of first UOW record", Display: Yes, PCF: "MQCACF_UOW_LOG_EXTENT_NAME", ID: mqi.MQCACF_UOW_LOG_EXTENT_NAME},
 	{Name: "UOWLOGDA", Type: TDate, Display: Yes, PCF: "MQCACF_UOW_LOG_START_DATE", ID: mqi.MQCACF_UOW_LOG_START_DATE},
 	{Name: "UOWLOGTI", Type: TTime, Display: Yes, PCF: "MQCACF_UOW_LOG_START_TIME", ID: mqi.MQCACF_UOW_LOG_START_TIME},
-	{Name: "UOWSTATE", Type: TEnum, Scope: "c", Enum: enum197, Display: Yes, PCF: "MQIACF_UOW_STATE", ID: mqi.MQIACF_UOW_STATE},
+	{Name: "UOWSTATE", Type: TEnum, Scope: "c", Enum: enum198, Display: Yes, PCF: "MQIACF_UOW_STATE", ID: mqi.MQIACF_UOW_STATE},
 	{Name: "UOWSTDA", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCACF_UOW_START_DATE", ID: mqi.MQCACF_UOW_START_DATE},
 	{Name: "UOWSTTI", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCACF_UOW_START_TIME", ID: mqi.MQCACF_UOW_START_TIME},
 	{Name: "URTYPE", Type: TEnum, Scope: "c", Enum: enum154, Display: Yes, PCF: "MQIACF_UOW_TYPE", ID: mqi.MQIACF_UOW_TYPE},
@@ -2687,11 +2697,11 @@ var attrs31 = []Attr{
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CLUSDATE", Type: TDate, Display: Yes, PCF: "MQCA_CLUSTER_DATE", ID: mqi.MQCA_CLUSTER_DATE},
 	{Name: "CLUSTIME", Type: TTime, Display: Yes, PCF: "MQCA_CLUSTER_TIME", ID: mqi.MQCA_CLUSTER_TIME},
-	{Name: "DEFTYPE", Type: TEnum, Enum: enum198, Display: Yes, PCF: "MQIACF_Q_MGR_DEFINITION_TYPE", ID: mqi.MQIACF_Q_MGR_DEFINITION_TYPE},
+	{Name: "DEFTYPE", Type: TEnum, Enum: enum199, Display: Yes, PCF: "MQIACF_Q_MGR_DEFINITION_TYPE", ID: mqi.MQIACF_Q_MGR_DEFINITION_TYPE},
 	{Name: "QMID", Type: TString, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
-	{Name: "QMTYPE", Type: TEnum, Enum: enum199, Display: Yes, PCF: "MQIACF_Q_MGR_TYPE", ID: mqi.MQIACF_Q_MGR_TYPE},
+	{Name: "QMTYPE", Type: TEnum, Enum: enum200, Display: Yes, PCF: "MQIACF_Q_MGR_TYPE", ID: mqi.MQIACF_Q_MGR_TYPE},
 	{Name: "STATUS", Type: TEnum, Enum: enum163, Display: Yes, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
-	{Name: "SUSPEND", Type: TEnum, Enum: enum200, Display: Yes, PCF: "MQIACF_SUSPEND", ID: mqi.MQIACF_SUSPEND},
+	{Name: "SUSPEND", Type: TEnum, Enum: enum201, Display: Yes, PCF: "MQIACF_SUSPEND", ID: mqi.MQIACF_SUSPEND},
 	{Name: "VERSION", Type: TString, MaxLen: 8, Display: Yes, PCF: "MQCA_VERSION", ID: mqi.MQCA_VERSION},
 	{Name: "XMITQ", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 }
@@ -2699,15 +2709,15 @@ var attrs31 = []Attr{
 // CFSTATUS
 var attrs32 = []Attr{
 	{Name: "CFSTRUCT", Type: TName, Syn: []string{"CFSTATUS"}, Scope: "s4", Doc: "CSQ_ADMIN only with TYPE(SUMMARY)", MaxLen: 12, Display: Yes, PCF: "MQCA_CF_STRUC_NAME", ID: mqi.MQCA_CF_STRUC_NAME, Positional: true, Required: true, Generic: true, ZOS: true},
-	{Name: "TYPE", Type: TEnum, Scope: "s4", Default: "SUMMARY", Enum: enum201, Display: Yes, PCF: "MQIACF_CF_STATUS_TYPE", ID: mqi.MQIACF_CF_STATUS_TYPE, ZOS: true},
-	{Name: "CFTYPE", Type: TEnum, Scope: "s4", Enum: enum202, Display: Yes, PCF: "MQIACF_CF_STRUC_TYPE", ID: mqi.MQIACF_CF_STRUC_TYPE, ZOS: true},
-	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum203, Display: Yes, PCF: "MQIACF_CF_STRUC_STATUS", ID: mqi.MQIACF_CF_STRUC_STATUS, ZOS: true},
+	{Name: "TYPE", Type: TEnum, Scope: "s4", Default: "SUMMARY", Enum: enum202, Display: Yes, PCF: "MQIACF_CF_STATUS_TYPE", ID: mqi.MQIACF_CF_STATUS_TYPE, ZOS: true},
+	{Name: "CFTYPE", Type: TEnum, Scope: "s4", Enum: enum203, Display: Yes, PCF: "MQIACF_CF_STRUC_TYPE", ID: mqi.MQIACF_CF_STRUC_TYPE, ZOS: true},
+	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum204, Display: Yes, PCF: "MQIACF_CF_STRUC_STATUS", ID: mqi.MQIACF_CF_STRUC_STATUS, ZOS: true},
 	{Name: "SIZEMAX", Type: TInt, Scope: "s4", Doc: "kilobytes", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_SIZE_MAX", ID: mqi.MQIACF_CF_STRUC_SIZE_MAX, ZOS: true},
 	{Name: "SIZEUSED", Type: TInt, Scope: "s4", Doc: "percent", Max: 100, Display: Yes, PCF: "MQIACF_CF_STRUC_SIZE_USED", ID: mqi.MQIACF_CF_STRUC_SIZE_USED, ZOS: true},
 	{Name: "ENTSMAX", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_ENTRIES_MAX", ID: mqi.MQIACF_CF_STRUC_ENTRIES_MAX, ZOS: true},
 	{Name: "ENTSUSED", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_ENTRIES_USED", ID: mqi.MQIACF_CF_STRUC_ENTRIES_USED, ZOS: true},
-	{Name: "OFFLDUSE", Type: TEnum, Scope: "s4", Enum: enum204, Display: Yes, PCF: "MQIA_CF_OFFLDUSE", ID: mqi.MQIA_CF_OFFLDUSE, ZOS: true},
-	{Name: "ACCESS", Type: TEnum, Enum: enum205, Display: Yes, PCF: "MQIACF_CF_STRUC_ACCESS", ID: mqi.MQIACF_CF_STRUC_ACCESS, ZOS: true},
+	{Name: "OFFLDUSE", Type: TEnum, Scope: "s4", Enum: enum205, Display: Yes, PCF: "MQIA_CF_OFFLDUSE", ID: mqi.MQIA_CF_OFFLDUSE, ZOS: true},
+	{Name: "ACCESS", Type: TEnum, Enum: enum206, Display: Yes, PCF: "MQIACF_CF_STRUC_ACCESS", ID: mqi.MQIACF_CF_STRUC_ACCESS, ZOS: true},
 	{Name: "BKUPDATE", Type: TDate, Display: Yes, PCF: "MQCACF_BACKUP_DATE", ID: mqi.MQCACF_BACKUP_DATE, ZOS: true},
 	{Name: "BKUPERBA", Type: THex, Display: Yes, PCF: "MQCACF_CF_STRUC_BACKUP_END", ID: mqi.MQCACF_CF_STRUC_BACKUP_END, ZOS: true},
 	{Name: "BKUPSIZE", Type: TInt, Doc: "megabytes", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CF_STRUC_BACKUP_SIZE", ID: mqi.MQIACF_CF_STRUC_BACKUP_SIZE, ZOS: true},
@@ -2726,24 +2736,24 @@ var attrs32 = []Attr{
 // APSTATUS
 var attrs33 = []Attr{
 	{Name: "APPLNAME", Type: TString, Syn: []string{"APSTATUS"}, MaxLen: 256, Display: Yes, PCF: "MQCACF_APPL_NAME", ID: mqi.MQCACF_APPL_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "TYPE", Type: TEnum, Default: "APPL", Enum: enum206, Display: Yes, PCF: "MQIACF_APPL_INFO_TYPE", ID: mqi.MQIACF_APPL_INFO_TYPE},
-	{Name: "ACTIVE", Type: TEnum, Enum: enum207, Display: Yes, PCF: "MQIACF_REMOTE_QMGR_ACTIVE", ID: mqi.MQIACF_REMOTE_QMGR_ACTIVE},
-	{Name: "BALANCED", Type: TEnum, Enum: enum208, Display: Yes, PCF: "MQIACF_BALANCED", ID: mqi.MQIACF_BALANCED},
+	{Name: "TYPE", Type: TEnum, Default: "APPL", Enum: enum207, Display: Yes, PCF: "MQIACF_APPL_INFO_TYPE", ID: mqi.MQIACF_APPL_INFO_TYPE},
+	{Name: "ACTIVE", Type: TEnum, Enum: enum208, Display: Yes, PCF: "MQIACF_REMOTE_QMGR_ACTIVE", ID: mqi.MQIACF_REMOTE_QMGR_ACTIVE},
+	{Name: "BALANCED", Type: TEnum, Enum: enum209, Display: Yes, PCF: "MQIACF_BALANCED", ID: mqi.MQIACF_BALANCED},
 	{Name: "BALOPTS", Type: TListString, Display: Yes, PCF: "MQIACF_BALANCING_OPTIONS", ID: mqi.MQIACF_BALANCING_OPTIONS},
-	{Name: "BALSTATE", Type: TEnum, Enum: enum209, Display: Yes, PCF: "MQIACF_BALSTATE", ID: mqi.MQIACF_BALSTATE},
+	{Name: "BALSTATE", Type: TEnum, Enum: enum210, Display: Yes, PCF: "MQIACF_BALSTATE", ID: mqi.MQIACF_BALSTATE},
 	{Name: "BALTMOUT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_BALANCING_TIMEOUT", ID: mqi.MQIACF_BALANCING_TIMEOUT},
-	{Name: "BALTYPE", Type: TEnum, Enum: enum210, Display: Yes, PCF: "MQIACF_BALANCING_TYPE", ID: mqi.MQIACF_BALANCING_TYPE},
+	{Name: "BALTYPE", Type: TEnum, Enum: enum211, Display: Yes, PCF: "MQIACF_BALANCING_TYPE", ID: mqi.MQIACF_BALANCING_TYPE},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
 	{Name: "CONNS", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_CONNECTION_COUNT", ID: mqi.MQIACF_CONNECTION_COUNT},
 	{Name: "CONNTAG", Type: TString, Display: Yes, PCF: "MQBACF_CONN_TAG", ID: mqi.MQBACF_CONN_TAG},
 	{Name: "COUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_APPL_COUNT", ID: mqi.MQIACF_APPL_COUNT},
 	{Name: "IMMCOUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_COUNT", ID: mqi.MQIACF_APPL_IMMOVABLE_COUNT},
 	{Name: "IMMDATE", Type: TDate, Display: Yes, PCF: "MQCACF_APPL_IMMOVABLE_DATE", ID: mqi.MQCACF_APPL_IMMOVABLE_DATE},
-	{Name: "IMMREASN", Type: TEnum, Enum: enum211, Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_REASON", ID: mqi.MQIACF_APPL_IMMOVABLE_REASON},
+	{Name: "IMMREASN", Type: TEnum, Enum: enum212, Display: Yes, PCF: "MQIACF_APPL_IMMOVABLE_REASON", ID: mqi.MQIACF_APPL_IMMOVABLE_REASON},
 	{Name: "IMMTIME", Type: TTime, Display: Yes, PCF: "MQCACF_APPL_IMMOVABLE_TIME", ID: mqi.MQCACF_APPL_IMMOVABLE_TIME},
 	{Name: "LMSGDATE", Type: TDate, Display: Yes, PCF: "MQCACF_LAST_MSG_DATE", ID: mqi.MQCACF_LAST_MSG_DATE},
 	{Name: "LMSGTIME", Type: TTime, Display: Yes, PCF: "MQCACF_LAST_MSG_TIME", ID: mqi.MQCACF_LAST_MSG_TIME},
-	{Name: "MOVABLE", Type: TEnum, Enum: enum212, Display: Yes, PCF: "MQIACF_APPL_MOVABLE", ID: mqi.MQIACF_APPL_MOVABLE},
+	{Name: "MOVABLE", Type: TEnum, Enum: enum213, Display: Yes, PCF: "MQIACF_APPL_MOVABLE", ID: mqi.MQIACF_APPL_MOVABLE},
 	{Name: "MOVCOUNT", Type: TInt, Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_MOVABLE_APPL_COUNT", ID: mqi.MQIACF_MOVABLE_APPL_COUNT},
 	{Name: "QMID", Type: TString, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
 	{Name: "QMNAME", Type: TName, MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
@@ -2752,7 +2762,7 @@ var attrs33 = []Attr{
 // CHANNEL(SDR)
 var attrs34 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SDR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SDR", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHHB", Type: TInt, Doc: "milliseconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
@@ -2763,29 +2773,29 @@ var attrs34 = []Attr{
 	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
 	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
+	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
 	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
 	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum219, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum220, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
@@ -2797,8 +2807,8 @@ var attrs34 = []Attr{
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum191, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "XMITQ", Type: TName, Scope: "c,s4", Doc: "required on SDR and SVR", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
@@ -2809,7 +2819,7 @@ var attrs34 = []Attr{
 // CHANNEL(SVR)
 var attrs35 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVR", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHHB", Type: TInt, Doc: "milliseconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
@@ -2820,29 +2830,29 @@ var attrs35 = []Attr{
 	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
 	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
+	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
 	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
 	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum219, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum220, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
@@ -2850,13 +2860,13 @@ var attrs35 = []Attr{
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
 	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum191, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "XMITQ", Type: TName, Scope: "c,s4", Doc: "required on SDR and SVR", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_XMIT_Q_NAME", ID: mqi.MQCACH_XMIT_Q_NAME},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
@@ -2867,7 +2877,7 @@ var attrs35 = []Attr{
 // CHANNEL(RCVR)
 var attrs36 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RCVR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RCVR", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
@@ -2876,7 +2886,7 @@ var attrs36 = []Attr{
 	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
@@ -2886,23 +2896,23 @@ var attrs36 = []Attr{
 	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Doc: "milliseconds", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
-	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum223, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum220, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum191, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
@@ -2911,7 +2921,7 @@ var attrs36 = []Attr{
 // CHANNEL(RQSTR)
 var attrs37 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RQSTR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "RQSTR", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHSZ", Type: TInt, Scope: "c", Default: "50", Min: 1, Max: 9999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_SIZE", ID: mqi.MQIACH_BATCH_SIZE},
@@ -2921,11 +2931,11 @@ var attrs37 = []Attr{
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "PROCESS", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
 	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
@@ -2935,25 +2945,25 @@ var attrs37 = []Attr{
 	{Name: "MRTMR", Type: TInt, Scope: "c,s2", Doc: "milliseconds", Default: "1000", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MR_INTERVAL", ID: mqi.MQIACH_MR_INTERVAL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
-	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
+	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum223, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum220, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum191, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
@@ -2963,7 +2973,7 @@ var attrs37 = []Attr{
 // CHANNEL(SVRCONN)
 var attrs38 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVRCONN", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "SVRCONN", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
@@ -2972,7 +2982,7 @@ var attrs38 = []Attr{
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "MAXINST", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTANCES", ID: mqi.MQIACH_MAX_INSTANCES},
 	{Name: "MAXINSTC", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTS_PER_CLIENT", ID: mqi.MQIACH_MAX_INSTS_PER_CLIENT},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
@@ -2986,10 +2996,10 @@ var attrs38 = []Attr{
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
 	{Name: "SENDEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_NAME", ID: mqi.MQCACH_SEND_EXIT_NAME},
 	{Name: "SHARECNV", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHARING_CONVERSATIONS", ID: mqi.MQIACH_SHARING_CONVERSATIONS},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum191, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
@@ -2998,8 +3008,8 @@ var attrs38 = []Attr{
 // CHANNEL(CLNTCONN)
 var attrs39 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLNTCONN", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
-	{Name: "AFFINITY", Type: TEnum, Default: "PREFERRED", Enum: enum223, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CONNECTION_AFFINITY", ID: mqi.MQIACH_CONNECTION_AFFINITY},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLNTCONN", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "AFFINITY", Type: TEnum, Default: "PREFERRED", Enum: enum224, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_CONNECTION_AFFINITY", ID: mqi.MQIACH_CONNECTION_AFFINITY},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
@@ -3007,10 +3017,10 @@ var attrs39 = []Attr{
 	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
 	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "DEFRECON", Type: TEnum, Default: "NO", Enum: enum224, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DEF_RECONNECT", ID: mqi.MQIACH_DEF_RECONNECT},
+	{Name: "DEFRECON", Type: TEnum, Default: "NO", Enum: enum225, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DEF_RECONNECT", ID: mqi.MQIACH_DEF_RECONNECT},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
@@ -3027,7 +3037,7 @@ var attrs39 = []Attr{
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum191, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
@@ -3037,7 +3047,7 @@ var attrs39 = []Attr{
 // CHANNEL(CLUSSDR)
 var attrs40 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSSDR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSSDR", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHHB", Type: TInt, Doc: "milliseconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
@@ -3052,29 +3062,29 @@ var attrs40 = []Attr{
 	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
 	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
+	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
 	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
 	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
 	{Name: "PASSWORD", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_PASSWORD", ID: mqi.MQCACH_PASSWORD, Hidden: true},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum219, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum220, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
@@ -3086,8 +3096,8 @@ var attrs40 = []Attr{
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum191, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "USERID", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_USER_ID", ID: mqi.MQCACH_USER_ID},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
@@ -3097,7 +3107,7 @@ var attrs40 = []Attr{
 // CHANNEL(CLUSRCVR)
 var attrs41 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSRCVR", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "CLUSRCVR", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "BATCHHB", Type: TInt, Doc: "milliseconds", Default: "0", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BATCH_HB", ID: mqi.MQIACH_BATCH_HB},
@@ -3113,17 +3123,17 @@ var attrs41 = []Attr{
 	{Name: "COMPHDR", Type: TListEnum, Default: "NONE", MaxItems: 2, Enum: enum157, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HDR_COMPRESSION", ID: mqi.MQIACH_HDR_COMPRESSION},
 	{Name: "COMPMSG", Type: TListEnum, Default: "NONE", MaxItems: 7, Enum: enum158, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MSG_COMPRESSION", ID: mqi.MQIACH_MSG_COMPRESSION},
 	{Name: "CONNAME", Type: TString, Scope: "c", Doc: "host(port) list, comma separated inside quotes", MaxLen: 264, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum214, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
+	{Name: "CONVERT", Type: TEnum, Default: "NO", Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DATA_CONVERSION", ID: mqi.MQIACH_DATA_CONVERSION},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
 	{Name: "DISCINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "6000", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_DISC_INTERVAL", ID: mqi.MQIACH_DISC_INTERVAL},
 	{Name: "HBINT", Type: TInt, Scope: "c", Doc: "seconds", Default: "300", Max: 999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_HB_INTERVAL", ID: mqi.MQIACH_HB_INTERVAL},
-	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
+	{Name: "KAINT", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_KEEP_ALIVE_INTERVAL", ID: mqi.MQIACH_KEEP_ALIVE_INTERVAL},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "LONGRTY", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_RETRY", ID: mqi.MQIACH_LONG_RETRY},
 	{Name: "LONGTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "1200", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_LONG_TIMER", ID: mqi.MQIACH_LONG_TIMER},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCANAME", Type: TString, Doc: "reserved, blanks only", MaxLen: 20, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_NAME", ID: mqi.MQCACH_MCA_NAME},
-	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
+	{Name: "MCATYPE", Type: TEnum, Default: "THREAD", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MCA_TYPE", ID: mqi.MQIACH_MCA_TYPE},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "MODENAME", Type: TString, Doc: "LU 6.2 mode", MaxLen: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MODE_NAME", ID: mqi.MQCACH_MODE_NAME},
 	{Name: "MONCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_MONITORING_CHANNEL", ID: mqi.MQIA_MONITORING_CHANNEL},
@@ -3134,13 +3144,13 @@ var attrs41 = []Attr{
 	{Name: "MSGDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_USER_DATA", ID: mqi.MQCACH_MSG_EXIT_USER_DATA},
 	{Name: "MSGEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MSG_EXIT_NAME", ID: mqi.MQCACH_MSG_EXIT_NAME},
 	{Name: "NETPRTY", Type: TInt, Default: "0", Max: 9, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NETWORK_PRIORITY", ID: mqi.MQIACH_NETWORK_PRIORITY},
-	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum217, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
-	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
-	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
+	{Name: "NPMSPEED", Type: TEnum, Scope: "c", Default: "FAST", Enum: enum218, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_NPM_SPEED", ID: mqi.MQIACH_NPM_SPEED},
+	{Name: "PROPCTL", Type: TEnum, Scope: "c", Default: "COMPAT", Enum: enum219, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_PROPERTY_CONTROL", ID: mqi.MQIA_PROPERTY_CONTROL},
+	{Name: "PUTAUT", Type: TEnum, Scope: "c", Default: "DEF", Enum: enum223, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PUT_AUTHORITY", ID: mqi.MQIACH_PUT_AUTHORITY},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum97, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "RCVDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_USER_DATA", ID: mqi.MQCACH_RCV_EXIT_USER_DATA},
 	{Name: "RCVEXIT", Type: TListString, MaxLen: 128, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_RCV_EXIT_NAME", ID: mqi.MQCACH_RCV_EXIT_NAME},
-	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum219, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
+	{Name: "RESETSEQ", Type: TIntOrEnum, Doc: "pending reset", Default: "NO", Min: 1, Max: 999999999, Enum: enum220, Display: Yes, PCF: "MQIACH_RESET_REQUESTED", ID: mqi.MQIACH_RESET_REQUESTED},
 	{Name: "SCYDATA", Type: TString, MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_USER_DATA", ID: mqi.MQCACH_SEC_EXIT_USER_DATA},
 	{Name: "SCYEXIT", Type: TString, MaxLen: 128, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEC_EXIT_NAME", ID: mqi.MQCACH_SEC_EXIT_NAME},
 	{Name: "SENDDATA", Type: TListString, MaxLen: 32, MaxItems: 8, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SEND_EXIT_USER_DATA", ID: mqi.MQCACH_SEND_EXIT_USER_DATA},
@@ -3148,13 +3158,13 @@ var attrs41 = []Attr{
 	{Name: "SEQWRAP", Type: TInt, Scope: "c", Default: "999999999", Min: 100, Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SEQUENCE_NUMBER_WRAP", ID: mqi.MQIACH_SEQUENCE_NUMBER_WRAP},
 	{Name: "SHORTRTY", Type: TInt, Scope: "c", Default: "10", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_RETRY", ID: mqi.MQIACH_SHORT_RETRY},
 	{Name: "SHORTTMR", Type: TInt, Scope: "c", Doc: "seconds, max 999999 used", Default: "60", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SHORT_TIMER", ID: mqi.MQIACH_SHORT_TIMER},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "STATCHL", Type: TEnum, Default: "QMGR", Enum: enum17, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_STATISTICS_CHANNEL", ID: mqi.MQIA_STATISTICS_CHANNEL},
 	{Name: "TPNAME", Type: TString, Doc: "LU 6.2", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TP_NAME", ID: mqi.MQCACH_TP_NAME},
-	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum111, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
-	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum220, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
+	{Name: "TRPTYPE", Type: TEnum, Scope: "c", Default: "TCP", Enum: enum191, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "USEDLQ", Type: TEnum, Scope: "c,s2", Default: "YES", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIA_USE_DEAD_LETTER_Q", ID: mqi.MQIA_USE_DEAD_LETTER_Q},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Option, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "LIKE", Type: TName, Scope: "c", Doc: "object whose values stand for those left out", MaxLen: 20, Define: Option, PCF: "MQCACF_FROM_CHANNEL_NAME", ID: mqi.MQCACF_FROM_CHANNEL_NAME},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Scope: "c", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
@@ -3163,18 +3173,18 @@ var attrs41 = []Attr{
 // CHANNEL(AMQP)
 var attrs42 = []Attr{
 	{Name: "CHANNEL", Type: TName, Scope: "c", MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "AMQP", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Scope: "c", Default: "AMQP", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "ALTDATE", Type: TDate, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_DATE", ID: mqi.MQCA_ALTERATION_DATE},
 	{Name: "ALTTIME", Type: TTime, Scope: "c", Display: Yes, PCF: "MQCA_ALTERATION_TIME", ID: mqi.MQCA_ALTERATION_TIME},
 	{Name: "CERTLABL", Type: TString, MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_CERT_LABEL", ID: mqi.MQCA_CERT_LABEL},
 	{Name: "DESCR", Type: TString, Scope: "c", MaxLen: 64, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_DESC", ID: mqi.MQCACH_DESC},
-	{Name: "AMQPKA", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum215, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_AMQP_KEEP_ALIVE", ID: mqi.MQIACH_AMQP_KEEP_ALIVE},
+	{Name: "AMQPKA", Type: TIntOrEnum, Default: "AUTO", Max: 99999, Enum: enum216, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_AMQP_KEEP_ALIVE", ID: mqi.MQIACH_AMQP_KEEP_ALIVE},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip(port,port)", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "MAXINST", Type: TInt, Scope: "c", Default: "999999999", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_INSTANCES", ID: mqi.MQIACH_MAX_INSTANCES},
 	{Name: "MAXMSGL", Type: TInt, Scope: "c", Doc: "0 = queue manager maximum", Default: "4194304", Max: 104857600, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_MAX_MSG_LENGTH", ID: mqi.MQIACH_MAX_MSG_LENGTH},
 	{Name: "MCAUSER", Type: TString, Scope: "c", MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "PORT", Type: TInt, Default: "5672", Min: 1, Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
-	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum221, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "SSLCAUTH", Type: TEnum, Scope: "c", Default: "REQUIRED", Enum: enum222, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Scope: "c", Doc: "CipherSpec name, ANY_TLS12, ANY_TLS12_OR_HIGHER, ...", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLPEER", Type: TString, Doc: "DN filter", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_PEER_NAME", ID: mqi.MQCACH_SSL_PEER_NAME},
 	{Name: "TPROOT", Type: TString, Doc: "topic root", Default: "SYSTEM.BASE.TOPIC", MaxLen: 10240, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_TOPIC_ROOT", ID: mqi.MQCACH_TOPIC_ROOT},
@@ -3188,18 +3198,18 @@ var attrs42 = []Attr{
 // CHANNEL(MQTT)
 var attrs43 = []Attr{
 	{Name: "CHANNEL", Type: TName, MaxLen: 20, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQCACH_CHANNEL_NAME", ID: mqi.MQCACH_CHANNEL_NAME, Positional: true, Required: true},
-	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Default: "MQTT", Enum: enum213, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
+	{Name: "CHLTYPE", Type: TEnum, Syn: []string{"TYPE"}, Default: "MQTT", Enum: enum214, Define: Yes, Alter: Selector, Display: Yes, PCF: "MQIACH_CHANNEL_TYPE", ID: mqi.MQIACH_CHANNEL_TYPE, Required: true},
 	{Name: "BACKLOG", Type: TInt, Default: "4096", Max: 999999999, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_BACKLOG", ID: mqi.MQIACH_BACKLOG},
 	{Name: "JAASCFG", Type: TString, Doc: "name of a stanza in the JAAS configuration", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_JAAS_CONFIG", ID: mqi.MQCACH_JAAS_CONFIG},
 	{Name: "LOCLADDR", Type: TString, Doc: "ip address", MaxLen: 48, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_LOCAL_ADDRESS", ID: mqi.MQCACH_LOCAL_ADDRESS},
 	{Name: "MCAUSER", Type: TString, MaxLen: 12, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_MCA_USER_ID", ID: mqi.MQCACH_MCA_USER_ID},
 	{Name: "PORT", Type: TInt, Default: "1883", Max: 65535, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PORT", ID: mqi.MQIACH_PORT},
-	{Name: "PROTOCOL", Type: TListEnum, Default: "MQTTV311\x1fMQTTV3\x1fHTTP", MaxItems: 3, Enum: enum225, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PROTOCOL", ID: mqi.MQIACH_PROTOCOL},
-	{Name: "SSLCAUTH", Type: TEnum, Default: "NEVER", Enum: enum226, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
+	{Name: "PROTOCOL", Type: TListEnum, Default: "MQTTV311\x1fMQTTV3\x1fHTTP", MaxItems: 3, Enum: enum226, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_PROTOCOL", ID: mqi.MQIACH_PROTOCOL},
+	{Name: "SSLCAUTH", Type: TEnum, Default: "NEVER", Enum: enum227, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_SSL_CLIENT_AUTH", ID: mqi.MQIACH_SSL_CLIENT_AUTH},
 	{Name: "SSLCIPH", Type: TString, Doc: "CipherSpec or suite name", MaxLen: 32, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_CIPHER_SPEC", ID: mqi.MQCACH_SSL_CIPHER_SPEC},
 	{Name: "SSLKEYP", Type: TString, Doc: "passphrase of the key store", MaxLen: 1024, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCACH_SSL_KEY_PASSPHRASE", ID: mqi.MQCACH_SSL_KEY_PASSPHRASE, Hidden: true},
 	{Name: "SSLKEYR", Type: TString, Doc: "path of the key store", MaxLen: 256, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQCA_SSL_KEY_REPOSITORY", ID: mqi.MQCA_SSL_KEY_REPOSITORY},
-	{Name: "TRPTYPE", Type: TEnum, Default: "TCP", Enum: enum227, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
+	{Name: "TRPTYPE", Type: TEnum, Default: "TCP", Enum: enum228, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_XMIT_PROTOCOL_TYPE", ID: mqi.MQIACH_XMIT_PROTOCOL_TYPE},
 	{Name: "USECLTID", Type: TEnum, Default: "NO", Enum: enum166, Define: Yes, Alter: Yes, Display: Yes, PCF: "MQIACH_USE_CLIENT_ID", ID: mqi.MQIACH_USE_CLIENT_ID},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 }
@@ -3207,7 +3217,7 @@ var attrs43 = []Attr{
 // AUTHSERV
 var attrs44 = []Attr{
 	{Name: "IFVER", Type: TInt, Doc: "version of the authorization service interface", Max: 9223372036854775807, Display: Yes, PCF: "MQIACF_INTERFACE_VERSION", ID: mqi.MQIACF_INTERFACE_VERSION},
-	{Name: "UIDSUPP", Type: TEnum, Doc: "authority by user as well as by group", Enum: enum228, Display: Yes, PCF: "MQIACF_USER_ID_SUPPORT", ID: mqi.MQIACF_USER_ID_SUPPORT},
+	{Name: "UIDSUPP", Type: TEnum, Doc: "authority by user as well as by group", Enum: enum229, Display: Yes, PCF: "MQIACF_USER_ID_SUPPORT", ID: mqi.MQIACF_USER_ID_SUPPORT},
 }
 
 // ENTAUTH
@@ -3226,36 +3236,36 @@ var attrs45 = []Attr{
 var attrs46 = []Attr{
 	{Name: "QSGNAME", Type: TName, Scope: "s4", Doc: "queue-sharing group", MaxLen: 4, Display: Yes, PCF: "MQCA_QSG_NAME", ID: mqi.MQCA_QSG_NAME, ZOS: true},
 	{Name: "QMNAME", Type: TName, Scope: "s4", Doc: "member", MaxLen: 48, Display: Yes, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME, ZOS: true},
-	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum229, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS", ID: mqi.MQIACF_Q_MGR_STATUS, ZOS: true},
+	{Name: "STATUS", Type: TEnum, Scope: "s4", Enum: enum230, Display: Yes, PCF: "MQIACF_Q_MGR_STATUS", ID: mqi.MQIACF_Q_MGR_STATUS, ZOS: true},
 	{Name: "CMDLEVEL", Type: TInt, Scope: "s4", Max: 9223372036854775807, Display: Yes, PCF: "MQIA_COMMAND_LEVEL", ID: mqi.MQIA_COMMAND_LEVEL, ZOS: true},
-	{Name: "OBSMSGS", Type: TEnum, Scope: "s4", Default: "NO", Enum: enum230, Display: Selector, PCF: "MQIACF_OBSOLETE_MSGS", ID: mqi.MQIACF_OBSOLETE_MSGS, ZOS: true},
+	{Name: "OBSMSGS", Type: TEnum, Scope: "s4", Default: "NO", Enum: enum231, Display: Selector, PCF: "MQIACF_OBSOLETE_MSGS", ID: mqi.MQIACF_OBSOLETE_MSGS, ZOS: true},
 }
 
 // POLICY
 var attrs47 = []Attr{
 	{Name: "POLICY", Type: TString, Doc: "name of the queue the policy is for", MaxLen: 48, Define: Yes, Display: Yes, PCF: "MQCA_POLICY_NAME", ID: mqi.MQCA_POLICY_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "SIGNALG", Type: TEnum, Default: "NONE", Enum: enum231, Define: Yes, Display: Yes, PCF: "MQIA_SIGNATURE_ALGORITHM", ID: mqi.MQIA_SIGNATURE_ALGORITHM},
+	{Name: "SIGNALG", Type: TEnum, Default: "NONE", Enum: enum232, Define: Yes, Display: Yes, PCF: "MQIA_SIGNATURE_ALGORITHM", ID: mqi.MQIA_SIGNATURE_ALGORITHM},
 	{Name: "SIGNER", Type: TListString, Doc: "distinguished names that may sign", MaxLen: 1024, MaxItems: 100, Define: Yes, Display: Yes, PCF: "MQCA_SIGNER_DN", ID: mqi.MQCA_SIGNER_DN},
-	{Name: "ENCALG", Type: TEnum, Default: "NONE", Enum: enum232, Define: Yes, Display: Yes, PCF: "MQIA_ENCRYPTION_ALGORITHM", ID: mqi.MQIA_ENCRYPTION_ALGORITHM},
+	{Name: "ENCALG", Type: TEnum, Default: "NONE", Enum: enum233, Define: Yes, Display: Yes, PCF: "MQIA_ENCRYPTION_ALGORITHM", ID: mqi.MQIA_ENCRYPTION_ALGORITHM},
 	{Name: "RECIP", Type: TListString, Doc: "distinguished names that may read", MaxLen: 1024, MaxItems: 100, Define: Yes, Display: Yes, PCF: "MQCA_RECIPIENT_DN", ID: mqi.MQCA_RECIPIENT_DN},
-	{Name: "KEYREUSE", Type: TIntOrEnum, Default: "DISABLED", Min: 1, Max: 9999999, Enum: enum233, Define: Yes, Display: Yes, PCF: "MQIA_KEY_REUSE_COUNT", ID: mqi.MQIA_KEY_REUSE_COUNT},
-	{Name: "TOLERATE", Type: TEnum, Default: "NO", Enum: enum234, Define: Yes, Display: Yes, PCF: "MQIA_TOLERATE_UNPROTECTED", ID: mqi.MQIA_TOLERATE_UNPROTECTED},
+	{Name: "KEYREUSE", Type: TIntOrEnum, Default: "DISABLED", Min: 1, Max: 9999999, Enum: enum234, Define: Yes, Display: Yes, PCF: "MQIA_KEY_REUSE_COUNT", ID: mqi.MQIA_KEY_REUSE_COUNT},
+	{Name: "TOLERATE", Type: TEnum, Default: "NO", Enum: enum235, Define: Yes, Display: Yes, PCF: "MQIA_TOLERATE_UNPROTECTED", ID: mqi.MQIA_TOLERATE_UNPROTECTED},
 	{Name: "ENFORCE", Type: TFlag, Doc: "the opposite of TOLERATE(YES)", Define: Option, Display: Selector},
-	{Name: "ACTION", Type: TEnum, Default: "REPLACE", Enum: enum235, Define: Option, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION},
+	{Name: "ACTION", Type: TEnum, Default: "REPLACE", Enum: enum236, Define: Option, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION},
 }
 
 // *
 var attrs48 = []Attr{
 	{Name: "ALL", Type: TGroup, Doc: "all attributes", Display: Selector},
-	{Name: "AUTHREC", Type: TEnum, Doc: "delete the authority records of the object too", Default: "YES", Enum: enum236, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REMOVE_AUTHREC", ID: mqi.MQIACF_REMOVE_AUTHREC},
-	{Name: "CHLDISP", Type: TEnum, Scope: "s4", Default: "PRIVATE", Enum: enum237, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_DISP", ID: mqi.MQIACH_CHANNEL_DISP, ZOS: true},
-	{Name: "CHLTABLE", Type: TEnum, Doc: "table of server or of client channels", Default: "QMGRTBL", Enum: enum238, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_TABLE", ID: mqi.MQIACH_CHANNEL_TABLE},
+	{Name: "AUTHREC", Type: TEnum, Doc: "delete the authority records of the object too", Default: "YES", Enum: enum237, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REMOVE_AUTHREC", ID: mqi.MQIACF_REMOVE_AUTHREC},
+	{Name: "CHLDISP", Type: TEnum, Scope: "s4", Default: "PRIVATE", Enum: enum238, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_DISP", ID: mqi.MQIACH_CHANNEL_DISP, ZOS: true},
+	{Name: "CHLTABLE", Type: TEnum, Doc: "table of server or of client channels", Default: "QMGRTBL", Enum: enum239, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_TABLE", ID: mqi.MQIACH_CHANNEL_TABLE},
 	{Name: "CMDSCOPE", Type: TName, Scope: "s4", Doc: "blank, queue manager name, or *", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACF_COMMAND_SCOPE", ID: mqi.MQCACF_COMMAND_SCOPE, Generic: true, ZOS: true},
 	{Name: "FORCE", Type: TFlag, Doc: "change although the object is in use", Enum: enum34, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_FORCE", ID: mqi.MQIACF_FORCE},
-	{Name: "IGNSTATE", Type: TEnum, Doc: "succeed when the object is already in the wanted state", Default: "NO", Enum: enum239, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_IGNORE_STATE", ID: mqi.MQIACF_IGNORE_STATE},
-	{Name: "INDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum240, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_INBOUND_DISP", ID: mqi.MQIACH_INBOUND_DISP, ZOS: true},
+	{Name: "IGNSTATE", Type: TEnum, Doc: "succeed when the object is already in the wanted state", Default: "NO", Enum: enum240, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_IGNORE_STATE", ID: mqi.MQIACF_IGNORE_STATE},
+	{Name: "INDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum241, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_INBOUND_DISP", ID: mqi.MQIACH_INBOUND_DISP, ZOS: true},
 	{Name: "LIKE", Type: TString, Doc: "object whose values stand for those left out", MaxLen: 10240, Define: Option, Alter: Option, Display: Selector},
-	{Name: "PURGE", Type: TFlag, Neg: "NOPURGE", Doc: "delete although messages are there", Default: "NO", Enum: enum241, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_PURGE", ID: mqi.MQIACF_PURGE},
+	{Name: "PURGE", Type: TFlag, Neg: "NOPURGE", Doc: "delete although messages are there", Default: "NO", Enum: enum242, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_PURGE", ID: mqi.MQIACF_PURGE},
 	{Name: "QSGDISP", Type: TEnum, Scope: "s4", Default: "QMGR", Enum: enum27, Define: Option, Alter: Option, Display: Selector, PCF: "MQIA_QSG_DISP", ID: mqi.MQIA_QSG_DISP, ZOS: true},
 	{Name: "REPLACE", Type: TFlag, Neg: "NOREPLACE", Default: "NO", Enum: enum35, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REPLACE", ID: mqi.MQIACF_REPLACE},
 	{Name: "WHERE", Type: TString, Doc: "filter: keyword, operator, value", Display: Selector},
@@ -3263,8 +3273,8 @@ var attrs48 = []Attr{
 
 // CLEAR TOPICSTR
 var attrs49 = []Attr{
-	{Name: "CLRTYPE", Type: TEnum, Syn: []string{"CLTRTYPE"}, Scope: "s0", Enum: enum242, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_CLEAR_TYPE", ID: mqi.MQIACF_CLEAR_TYPE, Required: true},
-	{Name: "SCOPE", Type: TEnum, Scope: "s0", Default: "LOCAL", Enum: enum243, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_CLEAR_SCOPE", ID: mqi.MQIACF_CLEAR_SCOPE},
+	{Name: "CLRTYPE", Type: TEnum, Syn: []string{"CLTRTYPE"}, Scope: "s0", Enum: enum243, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_CLEAR_TYPE", ID: mqi.MQIACF_CLEAR_TYPE, Required: true},
+	{Name: "SCOPE", Type: TEnum, Scope: "s0", Default: "LOCAL", Enum: enum244, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_CLEAR_SCOPE", ID: mqi.MQIACF_CLEAR_SCOPE},
 	{Name: "TOPICSTR", Type: TString, MaxLen: 10240, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_TOPIC_STRING", ID: mqi.MQCA_TOPIC_STRING, Positional: true, Required: true},
 }
 
@@ -3280,16 +3290,16 @@ var attrs51 = []Attr{
 
 // RESOLVE CHANNEL
 var attrs52 = []Attr{
-	{Name: "ACTION", Type: TEnum, Enum: enum244, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_IN_DOUBT", ID: mqi.MQIACH_IN_DOUBT, Required: true},
+	{Name: "ACTION", Type: TEnum, Enum: enum245, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_IN_DOUBT", ID: mqi.MQIACH_IN_DOUBT, Required: true},
 }
 
 // STOP CHANNEL
 var attrs53 = []Attr{
 	{Name: "CLIENTID", Type: TString, MaxLen: 256, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACH_CLIENT_ID", ID: mqi.MQCACH_CLIENT_ID},
 	{Name: "CONNAME", Type: TString, MaxLen: 264, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACH_CONNECTION_NAME", ID: mqi.MQCACH_CONNECTION_NAME},
-	{Name: "MODE", Type: TEnum, Default: "QUIESCE", Enum: enum245, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_MODE", ID: mqi.MQIACF_MODE},
+	{Name: "MODE", Type: TEnum, Default: "QUIESCE", Enum: enum246, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_MODE", ID: mqi.MQIACF_MODE},
 	{Name: "QMNAME", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "STATUS", Type: TEnum, Default: "STOPPED", Enum: enum246, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
+	{Name: "STATUS", Type: TEnum, Default: "STOPPED", Enum: enum247, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACH_CHANNEL_STATUS", ID: mqi.MQIACH_CHANNEL_STATUS},
 }
 
 // PURGE CHANNEL
@@ -3325,43 +3335,43 @@ var attrs58 = []Attr{
 // REFRESH CLUSTER
 var attrs59 = []Attr{
 	{Name: "CLUSTER", Type: TName, Doc: "cluster, or * for all", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME, Positional: true, Required: true, Generic: true},
-	{Name: "REPOS", Type: TEnum, Default: "NO", Enum: enum247, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_REPOSITORY", ID: mqi.MQIACF_REFRESH_REPOSITORY},
+	{Name: "REPOS", Type: TEnum, Default: "NO", Enum: enum248, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_REPOSITORY", ID: mqi.MQIACF_REFRESH_REPOSITORY},
 }
 
 // REFRESH QMGR
 var attrs60 = []Attr{
 	{Name: "INCLINT", Type: TInt, Doc: "minutes", Default: "0", Max: 999999, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_INTERVAL", ID: mqi.MQIACF_REFRESH_INTERVAL},
 	{Name: "NAME", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCACF_OBJECT_NAME", ID: mqi.MQCACF_OBJECT_NAME, Generic: true},
-	{Name: "OBJECT", Type: TEnum, Default: "ALL", Enum: enum248, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
-	{Name: "TYPE", Type: TEnum, Scope: "s2", Enum: enum249, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_TYPE", ID: mqi.MQIACF_REFRESH_TYPE, Required: true},
+	{Name: "OBJECT", Type: TEnum, Default: "ALL", Enum: enum249, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_OBJECT_TYPE", ID: mqi.MQIACF_OBJECT_TYPE},
+	{Name: "TYPE", Type: TEnum, Scope: "s2", Enum: enum250, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REFRESH_TYPE", ID: mqi.MQIACF_REFRESH_TYPE, Required: true},
 }
 
 // REFRESH SECURITY
 var attrs61 = []Attr{
-	{Name: "TYPE", Type: TEnum, Default: "AUTHSERV", Enum: enum250, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_SECURITY_TYPE", ID: mqi.MQIACF_SECURITY_TYPE},
+	{Name: "TYPE", Type: TEnum, Default: "AUTHSERV", Enum: enum251, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_SECURITY_TYPE", ID: mqi.MQIACF_SECURITY_TYPE},
 }
 
 // RESET CLUSTER
 var attrs62 = []Attr{
-	{Name: "ACTION", Type: TEnum, Enum: enum251, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION, Required: true},
+	{Name: "ACTION", Type: TEnum, Enum: enum252, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION, Required: true},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME, Positional: true, Required: true},
 	{Name: "QMID", Type: TString, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_Q_MGR_IDENTIFIER", ID: mqi.MQCA_Q_MGR_IDENTIFIER},
 	{Name: "QMNAME", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_Q_MGR_NAME", ID: mqi.MQCA_Q_MGR_NAME},
-	{Name: "QUEUES", Type: TEnum, Default: "NO", Enum: enum252, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REMOVE_QUEUES", ID: mqi.MQIACF_REMOVE_QUEUES},
+	{Name: "QUEUES", Type: TEnum, Default: "NO", Enum: enum253, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_REMOVE_QUEUES", ID: mqi.MQIACF_REMOVE_QUEUES},
 }
 
 // RESET QMGR
 var attrs63 = []Attr{
 	{Name: "CHILD", Type: TName, Scope: "s2", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CHILD", ID: mqi.MQCA_CHILD},
 	{Name: "PARENT", Type: TName, Scope: "s2", MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_PARENT", ID: mqi.MQCA_PARENT},
-	{Name: "TYPE", Type: TEnum, Enum: enum253, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION, Required: true},
+	{Name: "TYPE", Type: TEnum, Enum: enum254, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_ACTION", ID: mqi.MQIACF_ACTION, Required: true},
 }
 
 // RESUME QMGR
 var attrs64 = []Attr{
 	{Name: "CLUSNL", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
-	{Name: "FACILITY", Type: TEnum, Enum: enum254, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_Q_MGR_FACILITY", ID: mqi.MQIACF_Q_MGR_FACILITY, ZOS: true},
+	{Name: "FACILITY", Type: TEnum, Enum: enum255, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_Q_MGR_FACILITY", ID: mqi.MQIACF_Q_MGR_FACILITY, ZOS: true},
 	{Name: "LOG", Type: TGroup, Define: Option, Alter: Option, Display: Selector, ZOS: true},
 }
 
@@ -3369,9 +3379,9 @@ var attrs64 = []Attr{
 var attrs65 = []Attr{
 	{Name: "CLUSNL", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAMELIST", ID: mqi.MQCA_CLUSTER_NAMELIST},
 	{Name: "CLUSTER", Type: TName, MaxLen: 48, Define: Option, Alter: Option, Display: Selector, PCF: "MQCA_CLUSTER_NAME", ID: mqi.MQCA_CLUSTER_NAME},
-	{Name: "FACILITY", Type: TEnum, Enum: enum254, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_Q_MGR_FACILITY", ID: mqi.MQIACF_Q_MGR_FACILITY, ZOS: true},
+	{Name: "FACILITY", Type: TEnum, Enum: enum255, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_Q_MGR_FACILITY", ID: mqi.MQIACF_Q_MGR_FACILITY, ZOS: true},
 	{Name: "LOG", Type: TGroup, Define: Option, Alter: Option, Display: Selector, ZOS: true},
-	{Name: "MODE", Type: TEnum, Default: "QUIESCE", Enum: enum255, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_MODE", ID: mqi.MQIACF_MODE},
+	{Name: "MODE", Type: TEnum, Default: "QUIESCE", Enum: enum256, Define: Option, Alter: Option, Display: Selector, PCF: "MQIACF_MODE", ID: mqi.MQIACF_MODE},
 }
 
 // DELETE SUB

@@ -459,6 +459,11 @@ func TestResponses(t *testing.T) {
 				attr.Row{Items: []attr.Item{item(t, "QSTATUS TYPE(HANDLE)", "QMURID", "0.0"),
 					item(t, "QSTATUS TYPE(HANDLE)", "URID", "XA_FORMATID[] XA_GTRID[] XA_BQUAL[]")}})},
 			[]string{"0/0 7009=0000000000000102 7005=00004D510000000200000003677400FF01", "0/0 7009=0000000000000000 7005="}},
+		// As a queue manager with MONQ(OFF) was seen to answer; programs take the two numbers without looking.
+		{"monitoring that is off", command(mqi.MQCMD_INQUIRE_Q_STATUS, qname("A")),
+			&attr.Reply{Rows: rowsOf(attr.Row{Items: []attr.Item{item(t, "QSTATUS TYPE(QUEUE)", "MSGAGE", ""),
+				item(t, "QSTATUS TYPE(QUEUE)", "QTIME", "")}})},
+			[]string{"0/0 1227=[-1] 1226=[-1 -1]"}},
 		{"channel status", command(mqi.MQCMD_INQUIRE_CHANNEL_STATUS, str(mqi.MQCACH_CHANNEL_NAME, "*")),
 			&attr.Reply{Rows: rowsOf(attr.Row{Items: []attr.Item{item(t, "CHSTATUS", "CHANNEL", "C"), item(t, "CHSTATUS", "CURRENT", "YES"),
 				item(t, "CHSTATUS", "NETTIME", "1"+attr.ListSep+"2"), item(t, "CHSTATUS", "STATUS", "RUNNING")}})},

@@ -248,6 +248,9 @@ func intParam(a *attr.Attr, val string) (mqi.CFParam, bool) {
 	if family := optionFamilies[a.ID]; family != "" {
 		return mqi.CFInt(a.ID, optionBits(family, splitList(val))), true
 	}
+	if val == "" && (a.Type == attr.TPair || a.ID == mqi.MQIACF_OLDEST_MSG_AGE) {
+		return notAvailable(a), true
+	}
 	if a.IsList() || a.Type == attr.TPair {
 		p := mqi.CFParam{Type: mqi.MQCFT_INTEGER_LIST, ID: a.ID}
 		items := splitList(val)
@@ -271,6 +274,15 @@ func intParam(a *attr.Attr, val string) (mqi.CFParam, bool) {
 		return mqi.CFInt64(a.ID, n), true
 	}
 	return mqi.CFInt(a.ID, int32(n)), true
+}
+
+// notAvailable is a measurement that MQSC shows blank, since monitoring is off or nothing was measured yet. Programs read its number,
+// or both of its numbers, without looking whether they are there.
+func notAvailable(a *attr.Attr) mqi.CFParam {
+	if a.Type == attr.TPair {
+		return mqi.CFInts(a.ID, mqi.MQMON_NOT_AVAILABLE, mqi.MQMON_NOT_AVAILABLE)
+	}
+	return mqi.CFInt(a.ID, mqi.MQMON_NOT_AVAILABLE)
 }
 
 // wordNumber is the number of a word of the attribute, or of digits.

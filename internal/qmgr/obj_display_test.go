@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -93,6 +94,35 @@ func TestRowsStop(t *testing.T) {
 	}
 	if n != 3 {
 		t.Fatalf("walked %d rows", n)
+	}
+}
+
+// Where a selector of DISPLAY has a value ALL it is what holds without the selector.
+func TestDisplayOfAllTypes(t *testing.T) {
+	r := newObjRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("DEFINE SUB(S) TOPICSTR('a/b') DEST(Q)")
+	for _, c := range []struct{ cmd, all, rest string }{
+		{"DISPLAY CHLAUTH(*)", "TYPE(ALL)", ""},
+		{"DISPLAY CHLAUTH(SYSTEM.DEF.SVRCONN) MATCH(RUNCHECK)", "TYPE(ALL)", "ADDRESS('10.0.0.9') CLNTUSER('x')"},
+		{"DISPLAY AUTHINFO(*)", "AUTHTYPE(ALL)", ""},
+		{"DISPLAY LISTENER(*)", "TRPTYPE(ALL)", ""},
+		{"DISPLAY CHANNEL(*)", "CHLTYPE(ALL)", ""},
+		{"DISPLAY QUEUE(*)", "TYPE(ALL)", ""},
+		{"DISPLAY TOPIC(*)", "TYPE(ALL)", ""},
+		{"DISPLAY SUB(*)", "DURABLE(ALL) SUBTYPE(ALL)", ""},
+		{"DISPLAY SBSTATUS(*)", "DURABLE(ALL) SUBTYPE(ALL)", ""},
+		{"DISPLAY PUBSUB", "TYPE(ALL)", ""},
+	} {
+		with, without := r.show(c.cmd+" "+c.all+" "+c.rest), r.show(c.cmd+" "+c.rest)
+		if len(without) == 0 || !slices.Equal(with, without) {
+			t.Errorf("%s %s shows\n%s\nnot\n%s", c.cmd, c.all, strings.Join(with, "\n"), strings.Join(without, "\n"))
+		}
+	}
+	for _, cmd := range []string{"SET CHLAUTH(A) TYPE(ALL) ADDRESS('*')", "DEFINE LISTENER(L) TRPTYPE(ALL)", "DEFINE AUTHINFO(A) AUTHTYPE(ALL)"} {
+		if out, res := r.script(cmd); res.SyntaxErrors != 1 {
+			t.Errorf("%s is taken:\n%s", cmd, out)
+		}
 	}
 }
 
