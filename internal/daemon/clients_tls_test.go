@@ -159,6 +159,49 @@ func TestDoorway(t *testing.T) {
 	}
 }
 
+// A port that is closed is done with when the last peer that came through it has gone, not before: each STOP LISTENER left a
+// goroutine behind for as long as the queue manager ran.
+func TestDoorwayEmpties(t *testing.T) {
+	d, addr, _ := doorOf(t)
+	peers := map[string]net.Conn{"plain": nil, "TLS": nil}
+	for name, first := range map[string]string{"plain": "TSH ", "TLS": "\x16\x03\x01"} {
+		nc, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		if _, err := io.WriteString(nc, first); err != nil {
+			t.Fatal(err)
+		}
+		if peers[name], err = d.Accept(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := make(chan error, 1)
+	d.Listener.Close()
+	go func() {
+		_, err := d.Accept()
+		ended <- err
+	}()
+	for name, nc := range peers {
+		select {
+		case err := <-ended:
+			t.Fatalf("the %s peer is still there: %v", name, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+		nc.Close()
+		nc.Close() // once more does not count
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("nobody is left, and Accept does not end")
+	}
+}
+
 // A blocked address is closed before a byte of it is read.
 func TestDoorwayBlocks(t *testing.T) {
 	_, addr, _ := doorOf(t, "SET CHLAUTH('*') TYPE(BLOCKADDR) ADDRLIST('127.0.0.1')")

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -24,7 +25,8 @@ const (
 // doorway accepts the peers of one port. Blocked addresses are closed before anything of them is read; of the others the
 // first byte tells whether they speak TLS. A peer that sends nothing holds up nobody.
 //
-// Its Accept ends with the context, not with the port: whoever accepts ends its sockets then.
+// Its Accept ends with the context, or when the port is closed and the last peer that came through it has gone: whoever
+// accepts ends its sockets then.
 type doorway struct {
 	net.Listener
 	ctx   context.Context
@@ -32,12 +34,23 @@ type doorway struct {
 	name  string
 	ready chan net.Conn
 	wg    sync.WaitGroup
+
+	inside atomic.Int64  // who may still use it: run, and each peer until it is closed
+	empty  chan struct{} // closed when there is nobody
 }
 
 func newDoorway(ctx context.Context, c *clients, name string, l net.Listener) *doorway {
-	d := &doorway{Listener: l, ctx: ctx, c: c, name: name, ready: make(chan net.Conn)}
+	d := &doorway{Listener: l, ctx: ctx, c: c, name: name, ready: make(chan net.Conn), empty: make(chan struct{})}
+	d.inside.Add(1)
 	d.wg.Go(d.run)
 	return d
+}
+
+// leave counts one less inside.
+func (d *doorway) leave() {
+	if d.inside.Add(-1) == 0 {
+		close(d.empty)
+	}
 }
 
 // Accept returns the next peer that has sent its first byte.
@@ -45,6 +58,8 @@ func (d *doorway) Accept() (net.Conn, error) {
 	select {
 	case nc := <-d.ready:
 		return nc, nil
+	case <-d.empty:
+		return nil, net.ErrClosed
 	case <-d.ctx.Done():
 		return nil, net.ErrClosed
 	}
@@ -54,6 +69,7 @@ func (d *doorway) Accept() (net.Conn, error) {
 const acceptPause = 50 * time.Millisecond
 
 func (d *doorway) run() {
+	defer d.leave()
 	for {
 		nc, err := d.Listener.Accept()
 		switch {
@@ -87,12 +103,14 @@ func (d *doorway) meet(nc net.Conn) {
 			return
 		}
 	}
+	d.inside.Add(1)
 	d.wg.Go(func() {
 		stop := context.AfterFunc(d.ctx, func() { nc.Close() })
-		c, err := d.c.firstByte(nc)
+		c, err := d.firstByte(nc)
 		if !stop() || err != nil {
 			nc.Close() // a port check, or the end
 			d.c.early.leave(nc.RemoteAddr())
+			d.leave()
 			return
 		}
 		select {
@@ -117,8 +135,8 @@ func (d *doorway) refuse(nc net.Conn, why error) {
 }
 
 // firstByte tells TLS from plain.
-func (c *clients) firstByte(nc net.Conn) (net.Conn, error) {
-	if err := nc.SetReadDeadline(c.clk.Now().Add(firstByteTime)); err != nil {
+func (d *doorway) firstByte(nc net.Conn) (net.Conn, error) {
+	if err := nc.SetReadDeadline(d.c.clk.Now().Add(firstByteTime)); err != nil {
 		return nil, err
 	}
 	var b [1]byte
@@ -128,9 +146,9 @@ func (c *clients) firstByte(nc net.Conn) (net.Conn, error) {
 	if err := nc.SetReadDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
-	p := &begun{Conn: nc, first: b[:], early: &c.early}
+	p := &begun{Conn: nc, first: b[:], early: &d.c.early, left: sync.OnceFunc(d.leave)}
 	if b[0] == tlsRecord {
-		return tls.Server(p, c.tlsConfig(p)), nil
+		return tls.Server(p, d.c.tlsConfig(p)), nil
 	}
 	return p, nil
 }
@@ -140,6 +158,7 @@ type begun struct {
 	net.Conn
 	first []byte
 	early *early
+	left  func() // the doorway counts it no more
 
 	channel string // that the peer has named in its TLS hello
 }
@@ -156,6 +175,7 @@ func (b *begun) Socket() *net.TCPConn {
 // Close ends the connection, and counts it no more if it had not got as far as MQCONN.
 func (b *begun) Close() error {
 	b.early.leave(b.Conn.RemoteAddr())
+	defer b.left()
 	return b.Conn.Close()
 }
 

@@ -52,7 +52,6 @@ type Server struct {
 	sockets map[*socket]struct{}
 	convs   map[mqi.ID]*conv // by connection id, for SPI NOTIFY
 	quiesce wire.Action      // sent to sockets that come later too
-	wg      sync.WaitGroup
 	count   atomic.Uint32 // sockets so far
 	agenda  agenda
 	busy    atomic.Int32 // readers that wait for nothing
@@ -81,11 +80,13 @@ func Serve(ctx context.Context, l net.Listener, b Backend, o Options) error {
 	return New(b, o).Serve(ctx, l)
 }
 
-// Serve accepts on one listener until ctx ends or the listener is closed, and returns when every socket has ended.
+// Serve accepts on one listener until ctx ends or the listener is closed, and returns when every socket that it accepted has
+// ended. Those of other listeners go on.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { l.Close() })
-	defer s.wg.Wait()
+	var own sync.WaitGroup
+	defer own.Wait()
 	defer stop()
 	defer cancel()
 	for {
@@ -98,8 +99,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			s.mu.Lock()
 			s.sockets[k] = struct{}{}
 			s.mu.Unlock()
-			s.wg.Add(1)
-			go s.serveSocket(k)
+			own.Go(func() { s.serveSocket(k) })
 		case ctx.Err() != nil || errors.Is(err, net.ErrClosed):
 			return nil
 		default:
@@ -124,7 +124,6 @@ func (s *Server) full(nc net.Conn) {
 }
 
 func (s *Server) serveSocket(k *socket) {
-	defer s.wg.Done()
 	k.run()
 	s.mu.Lock()
 	defer s.mu.Unlock()
