@@ -40,10 +40,12 @@ var usages = map[string]string{
 	"mqrc":         "mqrc NUMBER | 0xNUMBER | MQRC_NAME | AMQnnnn",
 }
 
-// wantsHelp reports whether the command line of an MQ name asks for its usage. -h is a flag of crtmqm.
+// wantsHelp reports whether the command line of an MQ name asks for its usage. -h does, where it is no flag of the program (crtmqm,
+// dspmqtrn).
 func wantsHelp(name string, args []string) bool {
+	own := strings.Contains(usages[name], "[-h")
 	for _, a := range args {
-		if a == "-?" || a == "--help" || a == "-h" && name != "crtmqm" {
+		if a == "-?" || a == "--help" || a == "-h" && !own {
 			return true
 		}
 	}
