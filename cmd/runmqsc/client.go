@@ -26,6 +26,8 @@ const (
 	replyTime = 60 * time.Second
 	// expiryMore is what a command lives on beyond that, when nobody waits for its answer any more.
 	expiryMore = time.Second
+	// endTime is how long the end of the connection may take.
+	endTime = 2 * time.Second
 )
 
 // clientDoor sends scripts over a client connection.
@@ -63,10 +65,15 @@ func (d *clientDoor) probe(ctx context.Context) error {
 
 func (d *clientDoor) name() string { return d.qmgr }
 
+// close ends the connection in order; else the queue manager's log would have a client that was lost.
 func (d *clientDoor) close() {
-	if d.conn != nil {
-		d.conn.Close()
+	if d.conn == nil {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	_ = d.conn.Disconnect(ctx) // the answers have come, or their lack is told
+	d.conn.Close()
 }
 
 // clientRefusal names the message that fits a reason code.

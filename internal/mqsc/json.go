@@ -235,7 +235,7 @@ func jsonValue(it *attr.Item) any {
 			return n
 		}
 	case a.Hidden && strings.TrimSpace(it.Val) != "":
-		return hiddenMask
+		return HiddenMask
 	}
 	return it.Val
 }

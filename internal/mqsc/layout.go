@@ -18,7 +18,6 @@ const (
 	colWidth   = 37 // first column; a longer item stands alone
 	col2Max    = 36 // a longer item does not go into the second column
 	listIndent = "        "
-	hiddenMask = "********"
 )
 
 // WriteReply writes what a command came to: its rows, then its messages.
@@ -177,7 +176,7 @@ func displayValue(it *attr.Item) string {
 	case strings.TrimSpace(v) == "":
 		return " "
 	case it.Attr != nil && it.Attr.Hidden:
-		return hiddenMask
+		return HiddenMask
 	}
 	return strings.ReplaceAll(v, attr.ListSep, ",")
 }

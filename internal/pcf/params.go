@@ -9,6 +9,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/mqsc"
 )
 
 // param takes one parameter of the message.
@@ -455,5 +456,5 @@ func (q *Request) String() string {
 	if q.Command == nil {
 		return mqi.Name("MQCMD", q.pcf)
 	}
-	return fmt.Sprintf("%s: %s", mqi.Name("MQCMD", q.pcf), q.Command.Text)
+	return fmt.Sprintf("%s: %s", mqi.Name("MQCMD", q.pcf), mqsc.ShownText(q.Command))
 }

@@ -391,7 +391,7 @@ func commandText(c *attr.Command) string {
 		case !p.HasValue:
 			b.WriteString(" " + p.Key)
 		case p.Attr != nil && p.Attr.Hidden:
-			b.WriteString(" " + p.Key + "(********)")
+			b.WriteString(" " + p.Key + "('" + mqsc.HiddenMask + "')")
 		default:
 			b.WriteString(" " + p.Key + "(" + mqsc.Quote(p.Val, p.Attr) + ")")
 		}

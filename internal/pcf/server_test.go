@@ -282,6 +282,10 @@ func TestServerRunsEscapes(t *testing.T) {
 	if got, _ := r.ask(escape("DISPLAY QL(NONE)")); got[0].CompCode != mqi.CCFailed || !strings.Contains(text(got[0]), "AMQ8147E") {
 		t.Errorf("not found: %+v", got)
 	}
+	r.ask(escape("DEFINE AUTHINFO(A) AUTHTYPE(CRLLDAP) CONNAME(H) LDAPPWD('se''cret')"))
+	if log := r.log.String(); strings.Contains(log, "cret") || !strings.Contains(log, "LDAPPWD('********')") {
+		t.Errorf("the log tells a password:\n%s", log)
+	}
 	if got, _ := r.ask(escape("DEFINE NONSENSE(X)")); got[0].Reason != mqi.MQRCCF_COMMAND_FAILED || text(got[0]) == "" {
 		t.Errorf("no command: %+v", got)
 	}

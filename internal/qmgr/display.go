@@ -6,6 +6,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/mqsc"
 )
 
 // displaySpec says how the definitions of one DISPLAY object are found and shown.
@@ -251,7 +252,7 @@ func (m *Manager) value(o *Object, d *Def, i int) string {
 	v := d.val(i)
 	if a.Hidden {
 		if v != "" {
-			return hiddenText
+			return mqsc.HiddenMask
 		}
 		return ""
 	}

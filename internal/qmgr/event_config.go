@@ -6,6 +6,7 @@ import (
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/mqsc"
 )
 
 // change is what a unit does to one object: old is nil when it is created, now when it is deleted.
@@ -159,17 +160,6 @@ func (m *Manager) commandDone(p *Pending) {
 				mqi.CFInt(mqi.MQIACF_EVENT_ORIGIN, x.origin()),
 				mqi.CFString(mqi.MQCACF_EVENT_Q_MGR, m.opt.Name),
 				mqi.CFInt(mqi.MQIACF_COMMAND, number)),
-			mqi.CFGroup(mqi.MQGACF_COMMAND_DATA, mqi.CFString(mqi.MQCACF_COMMAND_MQSC, hideSecrets(x.c))),
+			mqi.CFGroup(mqi.MQGACF_COMMAND_DATA, mqi.CFString(mqi.MQCACF_COMMAND_MQSC, mqsc.ShownText(x.c))),
 		}})
-}
-
-// hideSecrets is a command's text without the values that are never shown.
-func hideSecrets(c *attr.Command) string {
-	text := c.Text
-	for _, p := range c.Params {
-		if p.Attr != nil && p.Attr.Hidden && p.Val != "" {
-			text = strings.ReplaceAll(text, p.Val, hiddenText)
-		}
-	}
-	return text
 }

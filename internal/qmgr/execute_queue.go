@@ -34,9 +34,6 @@ func hide(secret string) string {
 	return kept
 }
 
-// hiddenText is what DISPLAY and export show of a password that is set.
-const hiddenText = "********"
-
 // purge reports whether DELETE may drop messages.
 func (x *exec) purge() bool {
 	v, ok := x.c.Get("PURGE")
