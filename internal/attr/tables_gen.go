@@ -1429,7 +1429,7 @@ var enum219 = []EnumVal{
 }
 
 var enum220 = []EnumVal{
-	{Word: "NO"},
+	{Word: "NO", Const: "MQCHRR_RESET_NOT_REQUESTED", Num: mqi.MQCHRR_RESET_NOT_REQUESTED, HasNum: true},
 }
 
 var enum221 = []EnumVal{

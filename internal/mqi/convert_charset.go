@@ -106,6 +106,13 @@ func LookupCharset(ccsid, enc int32) (Charset, bool) {
 	return c, c.multi != nil
 }
 
+// FitsQueueManager reports whether a queue manager can have the coded character set: one that is known, and in which the ASCII
+// characters are what they are in ASCII, as those of names in its structures have to be.
+func FitsQueueManager(ccsid int32) bool {
+	c, ok := LookupCharset(ccsid, MQENC_NORMAL)
+	return ok && ccsid != MQCCSI_Q_MGR && !c.ebcdic && !c.Wide()
+}
+
 // Wide reports UTF-16, which the fixed character fields of structures cannot be in.
 func (c Charset) Wide() bool { return c.wide != nil }
 

@@ -28,7 +28,11 @@ func (b *builder) param(p *mqi.CFParam) error {
 	}
 	row, key := b.row(p.ID)
 	if row == nil {
-		return b.q.refuse(codes.unknown, p.ID, "%s has no such parameter", mqi.Name("MQCMD", b.q.pcf))
+		rc := codes.unknown
+		if b.class == "CHANNEL" && otherChannels[p.ID] != 0 {
+			rc = otherChannels[p.ID]
+		}
+		return b.q.refuse(rc, p.ID, "%s of %s has no such parameter", mqi.Name("MQCMD", b.q.pcf), b.cmd.Kind)
 	}
 	b.seen[key] = true
 	val, err := b.value(row, p)
@@ -48,6 +52,16 @@ func (b *builder) param(p *mqi.CFParam) error {
 
 func isFilter(typ int32) bool {
 	return typ == mqi.MQCFT_INTEGER_FILTER || typ == mqi.MQCFT_STRING_FILTER || typ == mqi.MQCFT_BYTE_STRING_FILTER
+}
+
+// given finds a parameter that is a value; a filter bears the number of what it filters by.
+func (b *builder) given(id int32) *mqi.CFParam {
+	for i := range b.m.Params {
+		if p := &b.m.Params[i]; p.ID == id && !isFilter(p.Type) {
+			return p
+		}
+	}
+	return nil
 }
 
 // unique refuses a parameter that is given twice.
@@ -133,7 +147,7 @@ func (b *builder) authority(p *mqi.CFParam) (bool, error) {
 	case mqi.MQIACF_ENTITY_TYPE:
 		return true, nil // read with the name
 	case mqi.MQCACF_ENTITY_NAME:
-		typ := b.m.Find(mqi.MQIACF_ENTITY_TYPE)
+		typ := b.given(mqi.MQIACF_ENTITY_TYPE)
 		switch {
 		case trimName(p.Text()) == "": // all entities
 		case typ == nil:
@@ -147,6 +161,7 @@ func (b *builder) authority(p *mqi.CFParam) (bool, error) {
 		}
 		return true, nil
 	case mqi.MQIACF_AUTH_OPTIONS:
+		b.q.options = int32(p.Int())
 		if b.cmd.Object != "AUTHREC" {
 			return true, nil
 		}
@@ -180,8 +195,10 @@ func (b *builder) attributes(p *mqi.CFParam) error {
 			b.ask("ALL")
 			continue
 		}
-		if id == int64(b.nameParam()) {
-			b.named() // the name is always shown
+		if row := b.nameRow(); row != nil && id == int64(row.ID) {
+			if len(p.Ints) == 1 {
+				b.askRow(row.Name, row) // the name is always shown; to ask for it alone is to ask for no more
+			}
 			continue
 		}
 		row := b.shown(int32(id))
@@ -192,16 +209,6 @@ func (b *builder) attributes(p *mqi.CFParam) error {
 	}
 	return nil
 }
-
-func (b *builder) nameParam() int32 {
-	if row := b.nameRow(); row != nil {
-		return row.ID
-	}
-	return 0
-}
-
-// named notes that something is asked for although no attribute has to be.
-func (b *builder) named() { b.seen["(name)"] = true }
 
 // shown finds the row of an attribute that the inquiry can show.
 func (b *builder) shown(id int32) *attr.Attr {
@@ -221,17 +228,21 @@ func (b *builder) shown(id int32) *attr.Attr {
 
 // ask adds a keyword to the list of what to show.
 func (b *builder) ask(key string) {
+	row, _ := b.cmd.Spec.Attr(b.cmd.Kind, key)
+	b.askRow(key, row)
+}
+
+func (b *builder) askRow(key string, row *attr.Attr) {
 	if b.seen[key] {
 		return
 	}
 	b.seen[key] = true
-	row, _ := b.cmd.Spec.Attr(b.cmd.Kind, key)
 	b.cmd.Params = append(b.cmd.Params, attr.Param{Key: key, Attr: row})
 }
 
 // asked reports whether attributes were chosen.
 func (b *builder) asked() bool {
-	return b.seen["(name)"] || slices.ContainsFunc(b.cmd.Params, func(p attr.Param) bool {
+	return slices.ContainsFunc(b.cmd.Params, func(p attr.Param) bool {
 		return !p.HasValue && p.Key != "CURRENT" && p.Key != "SAVED" && p.Key != "SHORT"
 	})
 }
@@ -405,9 +416,9 @@ func operators(row *attr.Attr) []string {
 // as EXTCONN. An inquiry may have a generic one instead, a number of first bytes.
 func (b *builder) connection() error {
 	b.taken[mqi.MQBACF_GENERIC_CONNECTION_ID] = true
-	p := b.m.Find(mqi.MQBACF_CONNECTION_ID)
+	p := b.given(mqi.MQBACF_CONNECTION_ID)
 	if p == nil {
-		g := b.m.Find(mqi.MQBACF_GENERIC_CONNECTION_ID)
+		g := b.given(mqi.MQBACF_GENERIC_CONNECTION_ID)
 		if g == nil || b.cmd.Verb != "DISPLAY" {
 			return b.missing("MQBACF_CONNECTION_ID is missing")
 		}

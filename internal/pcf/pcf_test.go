@@ -67,7 +67,7 @@ func TestFromPCF(t *testing.T) {
 			"DISPLAY QUEUE('*') ALL WHERE(CURDEPTH GT 5)", "QUEUE"},
 		{command(mqi.MQCMD_INQUIRE_Q, qname("*"), list(mqi.MQIACF_Q_ATTRS, mqi.MQCA_Q_NAME),
 			filter(mqi.MQCFT_STRING_FILTER, mqi.MQCA_Q_DESC, mqi.MQCFOP_LIKE, 0, "pay*")),
-			"DISPLAY QUEUE('*') WHERE(DESCR LK 'pay*')", "QUEUE"},
+			"DISPLAY QUEUE('*') QUEUE WHERE(DESCR LK 'pay*')", "QUEUE"},
 		{command(mqi.MQCMD_INQUIRE_Q, qname("*"), filter(mqi.MQCFT_INTEGER_FILTER, mqi.MQIA_INHIBIT_PUT, mqi.MQCFOP_EQUAL, 1, "")),
 			"DISPLAY QUEUE('*') ALL WHERE(PUT EQ DISABLED)", "QUEUE"},
 		{command(mqi.MQCMD_INQUIRE_Q_NAMES, qname("*")), "DISPLAY QUEUE('*')", "QUEUE"},

@@ -20,11 +20,14 @@ type Request struct {
 	Command *attr.Command
 	// Text is the MQSC of an Escape command; Command then is what it says.
 	Text string
+	// QMgr is the queue manager's name, which answers about authorities begin with.
+	QMgr string
 
-	pcf    int32 // MQCMD_
-	escape bool
-	xr     bool // MQCFT_COMMAND_XR
-	spec   spec
+	options int32 // MQAUTHOPT_ of a command about authorities
+	pcf     int32 // MQCMD_
+	escape  bool
+	xr      bool // MQCFT_COMMAND_XR
+	spec    spec
 }
 
 // paramError says which parameter a command was refused for.
@@ -136,6 +139,7 @@ func (q *Request) builder(m *mqi.CFMsg, dir Directory) (*builder, error) {
 		return nil, q.refuse(mqi.MQRCCF_CFH_COMMAND_ERROR, 0, "command %d is not known here", m.Command)
 	}
 	q.spec = s
+	q.options = mqi.MQAUTHOPT_ENTITY_EXPLICIT | mqi.MQAUTHOPT_NAME_ALL_MATCHING // where the command has none
 	b.class = s.object
 	b.cmd = &attr.Command{Verb: s.verb, Object: s.object}
 	q.Command = b.cmd
@@ -198,7 +202,7 @@ func (b *builder) kind() error {
 	if !ok {
 		return nil
 	}
-	p := b.m.Find(k.id)
+	p := b.given(k.id)
 	if p == nil {
 		return b.kindWithoutType(class, k)
 	}
@@ -250,7 +254,7 @@ func (b *builder) kindWithoutType(class string, k typeKey) error {
 	if id == 0 {
 		id = nameID(class)
 	}
-	if p := b.m.Find(id); p != nil && b.dir != nil && (b.q.spec.from != 0 || verb == "DELETE") {
+	if p := b.given(id); p != nil && b.dir != nil && (b.q.spec.from != 0 || verb == "DELETE") {
 		if kind, ok := b.dir(class, trimName(p.Text())); ok {
 			b.cmd.Kind = kind
 			if class == "Q" {
@@ -294,7 +298,7 @@ func (b *builder) name() error {
 		id = row.ID
 	}
 	if from := b.q.spec.from; from != 0 {
-		p := b.m.Find(from)
+		p := b.given(from)
 		if p == nil {
 			return b.missing("the name of the object to copy (parameter %d) is missing", from)
 		}
@@ -305,7 +309,7 @@ func (b *builder) name() error {
 	if row.ID == mqi.MQBACF_CONNECTION_ID {
 		return b.connection()
 	}
-	p := b.m.Find(id)
+	p := b.given(id)
 	rule := b.cmd.Spec.NeedName
 	if b.q.spec.nameOf != "" {
 		rule = attr.NameGeneric

@@ -58,7 +58,7 @@ func (q *Request) Responses(r *attr.Reply, yield func(mqi.CFMsg) bool) {
 	case r.Rows != nil:
 		for row := range r.Rows {
 			m := q.response(seq)
-			m.Params = rowParams(&row)
+			m.Params = append(q.authority(), rowParams(&row)...)
 			if !send(m) {
 				break
 			}
@@ -88,6 +88,18 @@ func (q *Request) Responses(r *attr.Reply, yield func(mqi.CFMsg) bool) {
 	}
 	waiting.Control = mqi.MQCFC_LAST
 	yield(*waiting)
+}
+
+// authority gives what an answer about authorities has beside what MQSC shows.
+func (q *Request) authority() []mqi.CFParam {
+	switch q.pcf {
+	case mqi.MQCMD_INQUIRE_AUTH_RECS:
+		return []mqi.CFParam{mqi.CFString(mqi.MQCA_Q_MGR_NAME, padded(q.QMgr, mqi.MQ_Q_MGR_NAME_LENGTH)),
+			mqi.CFInt(mqi.MQIACF_AUTH_OPTIONS, q.options)}
+	case mqi.MQCMD_INQUIRE_ENTITY_AUTH:
+		return []mqi.CFParam{mqi.CFString(mqi.MQCA_Q_MGR_NAME, padded(q.QMgr, mqi.MQ_Q_MGR_NAME_LENGTH))}
+	}
+	return nil
 }
 
 // nameLists gives the lists that an inquiry of names is answered with.

@@ -72,6 +72,7 @@ func (j *job) run() {
 		return
 	}
 	j.s.log.Debug().Str("user", j.md.UserIdentifier).Msgf("command queue: %s", q)
+	q.QMgr = j.s.m.Name()
 	r := j.execute(q)
 	q.Responses(r, func(m mqi.CFMsg) bool {
 		j.reply(&m)

@@ -51,7 +51,7 @@ func init() {
 		"DISPLAY TPSTATUS": (*exec).displayTpstatus,
 
 		// Nothing of these is built, so there is nothing to find.
-		"DISPLAY APSTATUS": nothing(mqi.MQRCCF_NONE_FOUND, msgNoApplStatus),
+		"DISPLAY APSTATUS": nothing(mqi.MQRCCF_APPL_STATUS_NOT_FOUND, msgNoApplStatus),
 		"DISPLAY CLUSQMGR": nothing(mqi.MQRCCF_NONE_FOUND, msgNoClusQmgr),
 		"DISPLAY TCLUSTER": nothing(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound),
 		"DISPLAY POLICY":   nothing(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound),

@@ -177,10 +177,13 @@ func (x *exec) baseDef() (*Def, *attr.Reply) {
 		return nil, interrupted(err)
 	}
 	if o == nil || o.Def().Kind != c.Kind {
-		if isLike {
+		switch {
+		case !isLike:
+			return d, nil
+		case o == nil:
 			return nil, notFoundOf(classOf(c.Kind), from)
 		}
-		return d, nil
+		return nil, failed(mqi.MQRCCF_LIKE_OBJECT_WRONG_TYPE, msgWrongType, from, string(o.Def().Kind), string(c.Kind))
 	}
 	src := o.Def()
 	for i := range d.Schema.Attrs {
@@ -244,6 +247,9 @@ func (x *exec) alter() *attr.Reply {
 		return r
 	}
 	old = o.Def()
+	if v, ok := x.c.Get("TRPTYPE"); ok && old.Kind == "LISTENER" && v != old.Get("TRPTYPE") {
+		return failed(mqi.MQRCCF_OBJECT_WRONG_TYPE, msgWrongType, o.Name, "LISTENER TRPTYPE("+old.Get("TRPTYPE")+")", "LISTENER TRPTYPE("+v+")")
+	}
 	d := old.clone()
 	x.apply(d, attrAlter)
 	if r := x.check(d, old, o); r != nil {

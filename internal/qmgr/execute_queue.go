@@ -52,7 +52,7 @@ func (x *exec) clearQueue() *attr.Reply {
 	case o == nil:
 		return x.notFound(x.c.Name)
 	case o.Queue == nil:
-		return wrongType(x.c.Name, o.Def().Kind, "QLOCAL")
+		return failed(mqi.MQRCCF_Q_WRONG_TYPE, msgWrongType, x.c.Name, string(o.Def().Kind), "QLOCAL")
 	}
 	if err := o.Queue.clear(x.ctx); err != nil {
 		if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrFailed) {

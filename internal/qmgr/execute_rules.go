@@ -148,7 +148,7 @@ func ruleConname(_ *exec, d, _ *Def, _ *Object) *attr.Reply {
 	switch chlType(d.Kind) {
 	case "SDR", "RQSTR", "CLNTCONN", "CLUSSDR":
 		if blank(d.Get("CONNAME")) && !systemDefault(d) {
-			return failed(mqi.MQRCCF_CONN_NAME_ERROR, msgConnameNeeded, chlType(d.Kind))
+			return failed(mqi.MQRCCF_MISSING_CONN_NAME, msgConnameNeeded, chlType(d.Kind))
 		}
 	}
 	return nil
@@ -193,6 +193,10 @@ func ruleQmgr(x *exec, d, old *Def, _ *Object) *attr.Reply {
 	}
 	if d.Get("LOGGEREV") == "ENABLED" && old.Get("LOGGEREV") != "ENABLED" {
 		return failed(mqi.MQRCCF_PARM_VALUE_ERROR, msgLoggerEvents, x.m.opt.Name)
+	}
+	if n := d.Int("CCSID"); n != old.Int("CCSID") && !mqi.FitsQueueManager(int32(n)) {
+		return conflict(mqi.MQRCCF_CCSID_ERROR, x.m.opt.Name, "CCSID("+d.Get("CCSID")+") is none that the queue manager's own texts can be in; "+
+			"1208, 819, 850, 923 and 1252, for one, can be")
 	}
 	if s := d.Get("SUITEB"); strings.Contains(s, attr.ListSep) && hasItem(s, "NONE") {
 		return conflict(mqi.MQRCCF_PARM_CONFLICT, x.m.opt.Name, "SUITEB(NONE) excludes the other values")

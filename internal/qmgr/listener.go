@@ -197,7 +197,7 @@ func (x *exec) displayLsstatus() *attr.Reply {
 		})
 	}
 	q := x.request([]string{"STATUS", "PID"}, nil)
-	return orElse(x.showRows("LSSTATUS", q, rows), failed(mqi.MQRCCF_NONE_FOUND, msgNoListenerStatus, x.c.Name))
+	return orElse(x.showRows("LSSTATUS", q, rows), failed(mqi.MQRCCF_LSTR_STATUS_NOT_FOUND, msgNoListenerStatus, x.c.Name))
 }
 
 // startControlled starts what CONTROL says starts with the queue manager.

@@ -143,7 +143,7 @@ func (x *exec) displaySvstatus() *attr.Reply {
 		rows = append(rows, row)
 	}
 	q := x.request([]string{"STATUS", "PID"}, nil)
-	return orElse(x.showRows("SVSTATUS", q, rows), failed(mqi.MQRCCF_NONE_FOUND, msgNoServiceStatus, x.c.Name))
+	return orElse(x.showRows("SVSTATUS", q, rows), failed(mqi.MQRCCF_SERV_STATUS_NOT_FOUND, msgNoServiceStatus, x.c.Name))
 }
 
 // hostName is for DISPLAY QMSTATUS.
