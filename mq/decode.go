@@ -105,7 +105,7 @@ func (m *Message) gotFrom(l *link, s *segment) (wire.API, bool, error) {
 			return a, false, err
 		}
 		m.fill(&l.fields, g.MD, g.Resolved, g.Token)
-		m.setBody(s, g.Data)
+		m.setBody(s, returned(a, g.Data, g.Returned))
 		return a, true, nil
 	}
 	a, b, err := s.decode(l)
@@ -114,8 +114,16 @@ func (m *Message) gotFrom(l *link, s *segment) (wire.API, bool, error) {
 		return a, false, err
 	}
 	m.got(&g.MD, g.GMO.ResolvedQName, g.GMO.MsgToken)
-	m.setBody(s, g.Data)
+	m.setBody(s, returned(a, g.Data, g.GMO.ReturnedLength))
 	return a, true, nil
+}
+
+// returned is what the buffer of an MQGET holds of a message that was cut: a character that had no room leaves zeros behind it.
+func returned(a wire.API, data []byte, length int32) []byte {
+	if a.Reason == int32(TruncatedAccepted) && length >= 0 && int(length) < len(data) {
+		return data[:length]
+	}
+	return data
 }
 
 // arrival is what came with a message that was sent ahead.

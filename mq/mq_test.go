@@ -123,6 +123,20 @@ func TestErrors(t *testing.T) {
 	if m == nil || string(m.Body) != "012" || !errors.As(err, &e) || e.Code != mq.Warning || e.Reason != mq.TruncatedAccepted {
 		t.Errorf("truncated: %+v %v", m, err)
 	}
+	put(t, q, mq.PutOptions{}, "aéé")
+	if m, err := q.Get(ctx, mq.GetOptions{MaxLength: 4, Truncate: true, Convert: true}); m == nil || string(m.Body) != "aéé"[:4] {
+		t.Errorf("truncated, in the program's code page: %+v %v", m, err)
+	}
+	wide := mq.NewText("")
+	wide.CCSID, wide.Encoding, wide.Body = 819, 273, []byte("a\xe9\xe9")
+	if err := q.Put(ctx, wide, mq.PutOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// The second letter has no room in the buffer any more.
+	m, err = q.Get(ctx, mq.GetOptions{MaxLength: 4, Truncate: true, Convert: true})
+	if m == nil || string(m.Body) != "aé" || !errors.Is(err, mq.TruncatedAccepted) {
+		t.Errorf("truncated when converted: %+v %v", m, err)
+	}
 	if err := q.Put(ctx, mq.NewMessage(make([]byte, 5<<20)), mq.PutOptions{}); !errors.Is(err, mq.MsgTooBigForChannel) {
 		t.Errorf("too long: %v", err)
 	}

@@ -53,6 +53,9 @@ func (c *conv) answerGet(g *heldGet, body []byte, total int, woken mqi.RC, err e
 	if len(body) > g.max {
 		body = body[:max(g.max, 0)] // of one that stays
 	}
+	if n := min(total, g.max); len(body) < n { // a character that had no room: the rest of the buffer is zeros
+		body = append(make([]byte, 0, n), body...)[:n]
+	}
 	r := &c.getReply
 	*r = wire.GetReply{MD: g.md, GMO: g.gmo, DataLength: int32(total), Data: body}
 	r.MD.Version, r.GMO.Version = g.mdVersion, g.gmoVersion

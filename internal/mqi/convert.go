@@ -58,60 +58,108 @@ func parseHeader(format string, b []byte, c Coding) (header, []byte, error) {
 // and why it is not, or not all of it, converted: then MQGET ends with a warning. md and the headers always describe the
 // data as it is now. room is the space in the application's buffer, negative for any.
 func Convert(md *MD, body []byte, to Coding, room int) ([]byte, RC) {
-	switch to.CCSID {
-	case MQCCSI_Q_MGR, MQCCSI_APPL:
-		to.CCSID = DefaultCCSID
-	}
-	from := Coding{Encoding: md.Encoding, CCSID: md.CodedCharSetID}
-	out, is, rc := convertPart(md.Format, body, from, to, 0)
+	c := conversion{to: to}
+	is := c.described(md)
+	out, rc := c.run(md, body)
 	if room >= 0 && len(out) > room && len(out) > len(body) {
+		md.Encoding, md.CodedCharSetID = is.Encoding, is.CCSID
 		return body, MQRC_CONVERTED_MSG_TOO_BIG
 	}
+	return out, rc
+}
+
+// ConvertTruncated is Convert for MQGMO_ACCEPT_TRUNCATED_MSG: what has no room in the buffer is left out (2079), a character
+// that is only there in part too. cut says that there was more of the message than body. length is that of the message when
+// it was not cut before.
+func ConvertTruncated(md *MD, body []byte, to Coding, room int, cut bool) (out []byte, length int, rc RC) {
+	c := conversion{to: to, cut: cut}
+	out, rc = c.run(md, body)
+	length = len(out)
+	if length > room {
+		cut = true
+		if text := length - c.text; text < room { // where the text begins
+			out = out[:text+len(c.charset.whole(out[text:room]))]
+		} else {
+			out = out[:room]
+		}
+	}
+	if rc == 0 && cut {
+		rc = MQRC_TRUNCATED_MSG_ACCEPTED
+	}
+	return out, length, rc
+}
+
+// conversion is one Convert.
+type conversion struct {
+	to      Coding
+	cut     bool    // the data is not all of the message
+	text    int     // how many bytes of text the converted data ends with,
+	charset Charset // and what they are in
+}
+
+// described is what a message's data is in.
+func (c *conversion) described(md *MD) Coding {
+	return Coding{Encoding: md.Encoding, CCSID: md.CodedCharSetID}
+}
+
+func (c *conversion) run(md *MD, body []byte) ([]byte, RC) {
+	switch c.to.CCSID {
+	case MQCCSI_Q_MGR, MQCCSI_APPL:
+		c.to.CCSID = DefaultCCSID
+	}
+	out, is, rc := c.part(md.Format, body, c.described(md), 0)
 	md.Encoding, md.CodedCharSetID = is.Encoding, is.CCSID
 	return out, rc
 }
 
-// convertPart converts data from its first header on, and says what its beginning is in afterwards.
-func convertPart(format string, b []byte, from, to Coding, depth int) ([]byte, Coding, RC) {
+// part converts data from its first header on, and says what its beginning is in afterwards. Where there is nothing to convert
+// that stays as it was.
+func (c *conversion) part(format string, b []byte, from Coding, depth int) ([]byte, Coding, RC) {
 	if len(b) == 0 {
-		if depth == 0 {
-			from = to
-		}
 		return b, from, 0
 	}
 	h, rest, err := parseHeader(format, b, from)
 	if err != nil {
-		return b, from, convertReason(err)
+		return b, from, c.unreadable(convertReason(err))
 	}
 	if h == nil {
-		return convertLast(format, b, from, to)
+		return c.last(format, b, from)
 	}
 	if depth == maxHeaders {
 		return b, from, MQRC_FORMAT_ERROR
 	}
 	inner, enc, ccsid := h.follows()
-	e, c := next(*enc, *ccsid, from.Encoding, from.CCSID)
-	was := Coding{Encoding: e, CCSID: c}
-	data, is, rc := convertPart(*inner, rest, was, to, depth+1)
-	if from == to && is == was && same(data, rest) {
+	e, id := next(*enc, *ccsid, from.Encoding, from.CCSID)
+	was := Coding{Encoding: e, CCSID: id}
+	data, is, rc := c.part(*inner, rest, was, depth+1)
+	if from == c.to && is == was && same(data, rest) {
 		return b, from, rc // not a byte of it differs
 	}
 	*enc, *ccsid = is.Encoding, is.CCSID
 	if p, ok := h.(*EPH); ok {
-		inCCSID(p.Msg.Params, to.CCSID)
+		inCCSID(p.Msg.Params, c.to.CCSID)
 	}
-	out, err := h.Append(make([]byte, 0, len(b)+64), to)
+	out, err := h.Append(make([]byte, 0, len(b)+64), c.to)
 	if err != nil {
 		return b, from, convertReason(err)
 	}
-	return append(out, data...), to, rc
+	return append(out, data...), c.to, rc
+}
+
+// unreadable is the reason of a structure that cannot be read: none when the end of it has been cut off. It stays as it was.
+func (c *conversion) unreadable(rc RC) RC {
+	if c.cut && rc == MQRC_FORMAT_ERROR {
+		return 0
+	}
+	return rc
 }
 
 // same reports whether two slices are one.
 func same(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// convertLast converts data that no further header stands before.
-func convertLast(format string, b []byte, from, to Coding) ([]byte, Coding, RC) {
+// last converts data that no further header stands before.
+func (c *conversion) last(format string, b []byte, from Coding) ([]byte, Coding, RC) {
+	to := c.to
 	if from == to {
 		return b, from, 0
 	}
@@ -119,17 +167,17 @@ func convertLast(format string, b []byte, from, to Coding) ([]byte, Coding, RC) 
 	var rc RC
 	switch format {
 	case MQFMT_STRING:
-		out, rc = convertText(b, from, to)
+		out, rc = c.lastText(b, from)
 	case MQFMT_ADMIN, MQFMT_EVENT, MQFMT_PCF:
-		out, rc = convertPCF(b, from, to)
+		if out, rc = convertPCF(b, from, to); c.unreadable(rc) != rc {
+			return b, from, 0
+		}
 	case MQFMT_TRIGGER:
 		t, rest, err := ParseTM(b, from)
-		if err == nil && len(rest) > 0 {
-			return b, from, MQRC_FORMAT_ERROR
+		if err != nil || len(rest) > 0 {
+			return b, from, c.unreadable(MQRC_FORMAT_ERROR)
 		}
-		if err == nil {
-			out, err = t.Append(nil, to)
-		}
+		out, err = t.Append(nil, to)
 		rc = convertReason(err)
 	default: // binary data, or a format of the application's own
 		rc = MQRC_FORMAT_ERROR
@@ -138,6 +186,20 @@ func convertLast(format string, b []byte, from, to Coding) ([]byte, Coding, RC) 
 		return b, from, rc
 	}
 	return out, to, 0
+}
+
+// lastText converts the text at the end of a message. When that has been cut the last character may be there in part: it goes.
+func (c *conversion) lastText(b []byte, from Coding) ([]byte, RC) {
+	if src, ok := LookupCharset(from.CCSID, from.Encoding); ok && c.cut {
+		src.byteOrder(b, true)
+		b = src.whole(b)
+	}
+	out, rc := convertText(b, from, c.to)
+	if rc == 0 {
+		c.text = len(out)
+		c.charset, _ = LookupCharset(c.to.CCSID, c.to.Encoding)
+	}
+	return out, rc
 }
 
 func convertText(b []byte, from, to Coding) ([]byte, RC) {

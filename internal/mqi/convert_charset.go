@@ -209,6 +209,19 @@ func (c Charset) decodeWide(b []byte) (string, bool) {
 	return string(r), ok
 }
 
+// maxCharacter is how many bytes a character has at most.
+const maxCharacter = 4
+
+// whole leaves out what is there of a last character that has been cut. Text that has no characters of the set anyway stays.
+func (c Charset) whole(b []byte) []byte {
+	for n := len(b); n >= 0 && n > len(b)-maxCharacter; n-- {
+		if _, ok := c.Decode(b[:n]); ok {
+			return b[:n]
+		}
+	}
+	return b
+}
+
 func (c Charset) decodeMulti(b []byte) (string, bool) {
 	if isASCII(b) && strings.IndexByte(string(b), 0x5C) < 0 {
 		return string(b), true

@@ -53,7 +53,6 @@ func TestConvertStrings(t *testing.T) {
 		{"2119", native, big819, MQFMT_STRING, "\xff", "\xff", -1, MQRC_NOT_CONVERTED},
 		{"2120", big819, native, MQFMT_STRING, "\xe4\xe4", "\xe4\xe4", 3, MQRC_CONVERTED_MSG_TOO_BIG},
 		{"fits exactly", big819, native, MQFMT_STRING, "\xe4\xe4", "ää", 4, 0},
-		{"empty", big819, native, MQFMT_NONE, "", "", -1, 0},
 	} {
 		m := mdOf(x.format, x.from)
 		got, rc := Convert(&m, []byte(x.in), x.to, x.room)
@@ -70,6 +69,53 @@ func TestConvertStrings(t *testing.T) {
 		if is := (Coding{m.Encoding, m.CodedCharSetID}); is != want {
 			t.Errorf("%s: the descriptor says %v, want %v", x.name, is, want)
 		}
+	}
+}
+
+// An empty message stays as it is described.
+func TestConvertNothing(t *testing.T) {
+	for _, format := range []string{MQFMT_NONE, MQFMT_STRING, MQFMT_RF_HEADER_2} {
+		m := mdOf(format, big819)
+		if got, rc := Convert(&m, nil, native, -1); len(got) != 0 || rc != 0 || m.CodedCharSetID != 819 || m.Encoding != MQENC_NORMAL {
+			t.Errorf("%q: %q %d %+v", format, got, rc, m)
+		}
+	}
+}
+
+// What is left of a message that was cut is converted to its last whole character; a header that has been cut stays.
+func TestConvertTruncatedChain(t *testing.T) {
+	body := must((&DLH{DestQName: "A.Q", Encoding: littleU16.Encoding, CodedCharSetID: littleU16.CCSID, Format: MQFMT_STRING}).Append(nil, big819))
+	head := len(body)
+	body = append(body, "a\x00\xe9\x00\xac\x20"...) // aé€
+	md := mdOf(MQFMT_DEAD_LETTER_HEADER, big819)
+	for _, x := range []struct {
+		n, room int
+		cut     bool
+		text    string
+		length  int
+		rc      RC
+	}{
+		{6, head + 6, false, "aé€", 6, 0},
+		{6, head + 5, false, "aé", 6, MQRC_TRUNCATED_MSG_ACCEPTED},
+		{6, head + 2, false, "a", 6, MQRC_TRUNCATED_MSG_ACCEPTED},
+		{6, head, false, "", 6, MQRC_TRUNCATED_MSG_ACCEPTED},
+		{5, head + 5, true, "aé", 3, MQRC_TRUNCATED_MSG_ACCEPTED},
+		{1, head + 1, true, "", 0, MQRC_TRUNCATED_MSG_ACCEPTED},
+		{0, head, true, "", 0, MQRC_TRUNCATED_MSG_ACCEPTED},
+	} {
+		m := md
+		got, n, rc := ConvertTruncated(&m, body[:head+x.n], native, x.room, x.cut)
+		if rc != x.rc || n != head+x.length || m.CodedCharSetID != native.CCSID {
+			t.Fatalf("%+v: %d bytes, %d, %+v", x, n-head, rc, m)
+		}
+		if _, rest, err := ParseDLH(got, native); err != nil || string(rest) != x.text {
+			t.Errorf("%+v: %q %v", x, rest, err)
+		}
+	}
+	m := md
+	got, n, rc := ConvertTruncated(&m, body[:head-1], little37, head-1, true)
+	if rc != MQRC_TRUNCATED_MSG_ACCEPTED || n != head-1 || !bytes.Equal(got, body[:head-1]) || m.CodedCharSetID != 819 {
+		t.Errorf("% x %d %d %+v", got, n, rc, m)
 	}
 }
 

@@ -115,6 +115,73 @@ func TestBrowseUnlock(t *testing.T) {
 	r.wantNext(other, 0, "b")
 }
 
+// A browse that finds nothing more gives up the lock on what it stands on, when it begins to wait too; one whose buffer is too
+// small does not.
+func TestBrowseOnGivesUpLock(t *testing.T) {
+	const lockFirst, next = mqi.MQGMO_BROWSE_FIRST | mqi.MQGMO_LOCK, mqi.MQGMO_BROWSE_NEXT
+	for name, c := range map[string]struct {
+		on   func(r *rig, h Handle)
+		kept bool
+	}{
+		"at the end": {func(r *rig, h Handle) { r.wantNext(h, next, "") }, false},
+		"too small": {func(r *rig, h Handle) {
+			r.put(r.c, h, "b", 0)
+			md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+			gmo.Options = next | mqi.MQGMO_LOCK
+			_, _, err := r.c.Get(bg, h, &md, &gmo, 0)
+			wantRC(r.t, err, mqi.MQRC_TRUNCATED_MSG_FAILED)
+		}, true},
+		"refused": {func(r *rig, h Handle) {
+			_, _, err := tryGet(r.c, h, next, func(_ *mqi.MD, g *mqi.GMO) { g.MatchOptions = 1 << 20 })
+			wantRC(r.t, err, mqi.MQRC_MATCH_OPTIONS_ERROR)
+		}, true},
+		"under the cursor": {func(r *rig, h Handle) { r.wantNext(h, mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR, "a") }, true},
+	} {
+		r, h := browseRig(t, "a")
+		r.wantNext(h, lockFirst, "a")
+		c.on(r, h)
+		_, _, err := tryGet(r.c, h, mqi.MQGMO_UNLOCK)
+		if _, rc := reasonOf(err); (rc == 0) != c.kept {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r, h := browseRig(t, "a")
+	r.wantNext(h, lockFirst, "a")
+	ch := r.waitOn(r.c, h, next)
+	r.awaitWaiters("Q", 1)
+	c := r.connect()
+	other := r.openQ(c, "Q", inOut)
+	if text, _, err := tryGet(c, other, 0); err != nil || text != "a" {
+		t.Errorf("while it waits: %q %v", text, err)
+	}
+	r.put(c, other, "b", 0)
+	if m := r.receive(ch); m.err != nil || m.text != "b" {
+		t.Errorf("%q %v", m.text, m.err)
+	}
+}
+
+// The lock of a message that comes in segments is on all of them.
+func TestBrowseLockSegments(t *testing.T) {
+	const browse = mqi.MQGMO_BROWSE_FIRST | mqi.MQGMO_LOCK | completeGet
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h, other := r.openQ(r.c, "Q", inOut), r.openQ(r.c, "Q", inOut)
+	for i, text := range []string{"a", "b", "c"} {
+		r.put(r.c, h, text, logicalPut, flagged([]int32{segmentMsg, segmentMsg, lastSegment}[i]))
+	}
+	r.wantNext(h, browse, "abc")
+	r.wantNext(other, 0, "")
+	r.wantNext(other, completeGet, "")
+	r.wantNext(other, mqi.MQGMO_BROWSE_FIRST, "")
+	_, _, err := tryGet(r.c, h, mqi.MQGMO_UNLOCK)
+	wantRC(t, err, 0)
+	r.wantNext(other, browse, "abc")
+	r.wantNext(h, 0, "")
+	r.wantNext(other, mqi.MQGMO_MSG_UNDER_CURSOR|completeGet, "abc")
+	_, _, err = tryGet(r.c, other, mqi.MQGMO_UNLOCK)
+	wantRC(t, err, mqi.MQRC_NO_MSG_LOCKED)
+}
+
 func TestBrowseMarks(t *testing.T) {
 	r, h := browseRig(t, "a", "b", "c")
 	const unmarked = mqi.MQGMO_BROWSE_FIRST | mqi.MQGMO_UNMARKED_BROWSE_MSG

@@ -25,9 +25,7 @@ func (c *Conn) Undeliverable(ctx context.Context, md *mqi.MD, body []byte, queue
 	if head.md.MsgID.IsZero() {
 		head.md.MsgID = c.m.newID("AMQ ")
 	}
-	if head.md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
-		head.md.CodedCharSetID = c.m.ccsid()
-	}
+	c.characters(&head.md)
 	reports := c.m.exceptionReports(head, body, why)
 	if sync {
 		if rc := c.room(1 + len(reports)); rc != 0 {

@@ -299,6 +299,7 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		g.missed = place{}
 		return nil, nil, 0
 	case o&mqi.MQGMO_WAIT == 0 || !g.until.IsZero() && !now.Before(g.until):
+		g.passedLock()
 		return nil, nil, mqi.MQRC_NO_MSG_AVAILABLE
 	case o&mqi.MQGMO_FAIL_IF_QUIESCING != 0 && g.c.quiescing() != 0:
 		return nil, nil, g.c.quiescing()
@@ -307,6 +308,7 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	case g.h.res.aliasGet() != 0:
 		return nil, nil, g.h.res.aliasGet()
 	}
+	g.passedLock()
 	g.missed = place{}
 	w := &waiter{h: g.h, match: g.match, quiet: o&mqi.MQGMO_FAIL_IF_QUIESCING != 0, kind: g.waitKind(),
 		spare: g.spare, later: g.later}
@@ -317,6 +319,13 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	}
 	q.wait.add(w)
 	return nil, w, 0
+}
+
+// passedLock gives up the lock that the handle holds: a browse has gone on from that message, though to no other.
+func (g *getting) passedLock() {
+	if g.gmo.Options&(mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_BROWSE_NEXT) != 0 {
+		g.q.unlock(g.h)
+	}
 }
 
 func (g *getting) waitKind() waitKind {
@@ -359,13 +368,14 @@ func (q *Queue) claimAll(f *found) {
 }
 
 // moveTo does what a successful browse does to cursor, lock and marks.
-func (h *handle) moveTo(q *Queue, slot uint32, o int32, markUntil int64) {
+func (h *handle) moveTo(q *Queue, f *found, o int32, markUntil int64) {
+	slot := f.slot
 	if o&mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR == 0 {
 		q.standOn(h, slot)
 	}
 	if o&mqi.MQGMO_LOCK != 0 {
-		q.setLock(h, slot)
-	} else if h.lock.set && o&mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR == 0 {
+		q.setLock(h, f.all())
+	} else if o&mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR == 0 {
 		q.unlock(h)
 	}
 	if o&mqi.MQGMO_MARK_BROWSE_HANDLE != 0 {

@@ -112,6 +112,7 @@ func (g *getting) read(f *found) (*readMsg, error) {
 	}
 	if msg.warn == 0 && g.match.complete && msg.head.md.Offset == 0 { // a whole logical message is no segment
 		msg.head.md.MsgFlags &^= segmentFlags
+		msg.head.md.OriginalLength = mqi.MQOL_UNDEFINED
 	}
 	return msg, nil
 }
@@ -191,15 +192,19 @@ func (g *getting) moveNow(f *found) bool {
 	q, o := g.q, g.gmo.Options
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !q.slab.valid(f.slot, f.e.seq) {
+	for _, x := range f.all() {
+		if !q.slab.valid(x.slot, x.e.seq) {
+			return false
+		}
+		e := q.slab.at(x.slot)
+		if e.flags&hidden != 0 || e.flags&fLocked != 0 && e.owner != g.h.id {
+			return false
+		}
+	}
+	if g.match.unmarked && q.marked(g.h, f.slot, g.c.m.opt.Clock.Now().UnixMilli()) {
 		return false
 	}
-	e := q.slab.at(f.slot)
-	if e.flags&hidden != 0 || e.flags&fLocked != 0 && e.owner != g.h.id ||
-		g.match.unmarked && q.marked(g.h, f.slot, g.c.m.opt.Clock.Now().UnixMilli()) {
-		return false
-	}
-	g.h.moveTo(q, f.slot, o, g.markUntil)
+	g.h.moveTo(q, f, o, g.markUntil)
 	return true
 }
 
@@ -360,31 +365,53 @@ func (g *getting) deliver(f *found, msg *readMsg, out *shaped) ([]byte, int, err
 	if g.h.opts&mqi.MQOO_SAVE_ALL_CONTEXT != 0 {
 		g.h.saved = &savedContext{md: msg.head.md, valid: !g.browse}
 	}
-	body := out.data
-	g.fillGMO(f, msg.head, len(body))
-	if len(body) > g.max {
-		if g.tooSmall(len(body)) {
-			n := len(body)
-			if !g.c.opt.Whole {
-				body = body[:g.max]
-			}
-			return body, n, mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
+	body, n := out.data, len(out.data)
+	g.fillGMO(f, msg.head)
+	if g.tooSmall(n) {
+		if !g.c.opt.Whole {
+			body = body[:g.max]
 		}
-		out.keep()
-		return body[:g.max], len(body), mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_ACCEPTED)
+		g.returned(min(n, g.max))
+		return body, n, mqi.Warn("MQGET", g.h.name, mqi.MQRC_TRUNCATED_MSG_FAILED)
 	}
 	out.keep()
-	if g.gmo.Options&mqi.MQGMO_CONVERT != 0 {
-		out, rc := mqi.Convert(g.md, body, mqi.Coding{Encoding: g.wantEncoding, CCSID: g.wantCCSID}, g.max)
-		if rc != 0 {
-			return out, len(out), mqi.Warn("MQGET", g.h.name, rc)
-		}
-		body = out
+	var rc mqi.RC
+	if n > g.max {
+		body, rc = body[:g.max], mqi.MQRC_TRUNCATED_MSG_ACCEPTED
 	}
-	return body, len(body), nil
+	if g.gmo.Options&mqi.MQGMO_CONVERT != 0 && len(body) > 0 {
+		body, n, rc = g.convert(body, n)
+	}
+	g.returned(len(body))
+	if rc != 0 {
+		return body, n, mqi.Warn("MQGET", g.h.name, rc)
+	}
+	return body, n, nil
 }
 
-func (g *getting) fillGMO(f *found, head *msgHead, n int) {
+// convert is MQGMO_CONVERT of what the getter gets of a message of n bytes.
+func (g *getting) convert(body []byte, n int) ([]byte, int, mqi.RC) {
+	to := mqi.Coding{Encoding: g.wantEncoding, CCSID: g.wantCCSID}
+	if g.gmo.Options&mqi.MQGMO_ACCEPT_TRUNCATED_MSG == 0 {
+		out, rc := mqi.Convert(g.md, body, to, g.max)
+		return out, len(out), rc
+	}
+	cut := n > len(body)
+	out, length, rc := mqi.ConvertTruncated(g.md, body, to, g.max, cut)
+	if !cut {
+		n = length
+	}
+	return out, n, rc
+}
+
+// returned tells how many bytes the getter gets.
+func (g *getting) returned(n int) {
+	if g.gmo.Version >= 3 {
+		g.gmo.ReturnedLength = int32(n)
+	}
+}
+
+func (g *getting) fillGMO(f *found, head *msgHead) {
 	gmo, flags := g.gmo, head.md.MsgFlags
 	gmo.ResolvedQName = g.q.obj.Name
 	if gmo.Version >= 2 {
@@ -408,6 +435,5 @@ func (g *getting) fillGMO(f *found, head *msgHead, n int) {
 	}
 	if gmo.Version >= 3 {
 		gmo.MsgToken = makeToken(g.q.qid, f.slot, f.e.seq)
-		gmo.ReturnedLength = int32(min(n, g.max))
 	}
 }

@@ -219,6 +219,47 @@ func TestConvert(t *testing.T) {
 	}
 }
 
+// What is longer than the buffer, before it is converted or after it, is converted as far as it is given, to whole characters.
+func TestConvertTruncated(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	const convert, accept = mqi.MQGMO_CONVERT, mqi.MQGMO_CONVERT | mqi.MQGMO_ACCEPT_TRUNCATED_MSG
+	for _, c := range []struct {
+		to, opts int32
+		room     int
+		text     string
+		n        int
+		rc       mqi.RC
+		ccsid    int32
+	}{
+		{819, convert, 5, "h\xe4llo", 5, mqi.MQRC_TRUNCATED_MSG_FAILED, 1208},
+		{819, accept, 0, "", 6, mqi.MQRC_TRUNCATED_MSG_ACCEPTED, 1208},
+		{819, accept, 2, "h", 6, mqi.MQRC_TRUNCATED_MSG_ACCEPTED, 819},
+		{819, accept, 3, "h\xe4", 6, mqi.MQRC_TRUNCATED_MSG_ACCEPTED, 819},
+		{819, accept, 6, "h\xe4llo", 5, 0, 819},
+		{1200, convert, 6, "hällo", 6, mqi.MQRC_CONVERTED_MSG_TOO_BIG, 1208},
+		{1200, accept, 6, "h\x00\xe4\x00l\x00", 10, mqi.MQRC_TRUNCATED_MSG_ACCEPTED, 1200},
+		{1200, accept, 7, "h\x00\xe4\x00l\x00", 10, mqi.MQRC_TRUNCATED_MSG_ACCEPTED, 1200},
+		{1200, accept, 3, "h\x00", 6, mqi.MQRC_TRUNCATED_MSG_ACCEPTED, 1200},
+		{1200, convert, 100, "h\x00\xe4\x00l\x00l\x00o\x00", 10, 0, 1200},
+	} {
+		r.put(r.c, h, "hällo", 0, func(md *mqi.MD) { md.Format, md.CodedCharSetID = mqi.MQFMT_STRING, 1208 })
+		md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+		gmo.Version, gmo.Options, md.CodedCharSetID = 3, c.opts, c.to
+		data, n, err := r.c.Get(bg, h, &md, &gmo, c.room)
+		_, rc := reasonOf(err)
+		if rc == mqi.MQRC_TRUNCATED_MSG_FAILED {
+			r.get(r.c, h, 0)
+			continue
+		}
+		if string(data) != c.text || n != c.n || rc != c.rc || md.CodedCharSetID != c.ccsid || int(gmo.ReturnedLength) != len(c.text) {
+			t.Errorf("to %d in %d bytes: %q of %d, returned length %d, in %d: %v", c.to, c.room, data, n, gmo.ReturnedLength,
+				md.CodedCharSetID, err)
+		}
+	}
+}
+
 func TestExpiry(t *testing.T) {
 	r := newRig(t)
 	r.define("QLOCAL", "Q")

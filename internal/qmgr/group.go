@@ -41,13 +41,12 @@ func (m *Manager) putInGroup(g groupPos, md *mqi.MD, n int, logical, sync bool) 
 		return g, 0, mqi.MQRC_WRONG_MD_VERSION
 	}
 	inGroup, segment := md.MsgFlags&groupFlags != 0, md.MsgFlags&segmentFlags != 0
+	last := md.MsgFlags&mqi.MQMF_LAST_MSG_IN_GROUP != 0
 	switch {
-	case g.inMsg && !segment:
-		return g, 0, mqi.MQRC_INCOMPLETE_MSG
+	case g.inMsg && (!segment || inGroup != (g.inGroup || g.lastMsg) || last != g.lastMsg):
+		return g, 0, mqi.MQRC_INCOMPLETE_MSG // what a message is in its group does not change within it
 	case g.inGroup && !inGroup:
 		return g, 0, mqi.MQRC_INCOMPLETE_GROUP
-	case g.inMsg && inGroup && !g.inGroup && !g.lastMsg:
-		return g, 0, mqi.MQRC_INCOMPLETE_MSG // a group cannot begin within a message
 	case !inGroup && !segment:
 		md.MsgSeqNumber, md.Offset = 1, 0
 		return g, 0, 0

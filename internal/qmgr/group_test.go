@@ -48,6 +48,35 @@ func TestLogicalOrder(t *testing.T) {
 	}
 }
 
+// Within a logical message what it is in its group does not change; an incomplete message counts before an incomplete group.
+func TestLogicalMessageKeepsItsGroup(t *testing.T) {
+	const group, lastOne, seg, lastSeg = mqi.MQMF_MSG_IN_GROUP, mqi.MQMF_LAST_MSG_IN_GROUP, mqi.MQMF_SEGMENT, mqi.MQMF_LAST_SEGMENT
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	for _, c := range []struct {
+		first, second int32
+		rc            mqi.RC
+	}{
+		{group | seg, group | lastSeg, 0},
+		{lastOne | seg, lastOne | lastSeg, 0},
+		{seg, lastSeg, 0},
+		{group | seg, lastOne | seg, mqi.MQRC_INCOMPLETE_MSG},
+		{lastOne | seg, group | lastSeg, mqi.MQRC_INCOMPLETE_MSG},
+		{lastOne | seg, lastSeg, mqi.MQRC_INCOMPLETE_MSG},
+		{group | seg, lastSeg, mqi.MQRC_INCOMPLETE_MSG},
+		{seg, group | seg, mqi.MQRC_INCOMPLETE_MSG},
+		{group | seg, group, mqi.MQRC_INCOMPLETE_MSG},
+		{group, seg, mqi.MQRC_INCOMPLETE_GROUP},
+	} {
+		h := r.openQ(r.c, "Q", mqi.MQOO_OUTPUT)
+		r.put(r.c, h, "x", logicalPut, flagged(c.first))
+		_, err := tryPut(r.c, h, "x", logicalPut, flagged(c.second))
+		if cc, rc := reasonOf(err); rc != c.rc || rc != 0 && cc != mqi.CCFailed {
+			t.Errorf("%d after %d: %v", c.second, c.first, err)
+		}
+	}
+}
+
 // A browse that finds nothing that fits leaves the cursor where it was.
 func TestBrowseInVainKeepsCursor(t *testing.T) {
 	r, h := browseRig(t, "a", "b", "c")

@@ -45,8 +45,7 @@ type handle struct {
 
 	// What follows is touched under queue.mu, but for saved, which is the connection's.
 	cur   cursor
-	lock  place // browse lock held, with its slot
-	lockS uint32
+	locks []locked // what MQGMO_LOCK holds: a message, or the segments of one
 	marks map[uint32]store.Seq
 	saved *savedContext
 }
@@ -57,6 +56,12 @@ type cursor struct {
 	at   place
 	slot uint32
 	gone bool
+}
+
+// locked is a message with the handle's browse lock.
+type locked struct {
+	slot uint32
+	seq  store.Seq
 }
 
 // savedContext is the context of the last message got through a SAVE_ALL_CONTEXT handle.

@@ -152,7 +152,7 @@ func TestHandOverTooLong(t *testing.T) {
 		change func(*mqi.MD)
 	}{
 		"data":      {strings.Repeat("x", 101), func(*mqi.MD) {}},
-		"extension": {strings.Repeat("x", 60), func(md *mqi.MD) { md.Version, md.OriginalLength = 2, 9 }},
+		"extension": {strings.Repeat("x", 60), func(md *mqi.MD) { md.Version, md.MsgFlags = 2, 1<<20 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

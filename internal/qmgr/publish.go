@@ -158,9 +158,9 @@ func (c *Conn) publish(op string, h *handle, md *mqi.MD, pmo *mqi.PMO, body []by
 	if rc := c.setContext(h, &head.md, pmo); rc != 0 {
 		return fail(rc)
 	}
-	warn, rc := checkPutMD(&head.md)
+	warn, rc := checkPutMD(&head.md, false)
 	if rc == 0 {
-		rc = checkV2(&head.md, len(body))
+		rc = checkV2(&head.md, len(body), false)
 	}
 	if rc == 0 {
 		rc = c.putProps(head, pmo, body, true)
@@ -263,9 +263,7 @@ func (c *Conn) completePublication(head *msgHead, pmo *mqi.PMO, attrs *pubsub.At
 			md.Persistence = mqi.MQPER_PERSISTENT
 		}
 	}
-	if md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
-		md.CodedCharSetID = c.m.ccsid()
-	}
+	c.characters(md)
 	if n, err := strconv.Atoi(attrs[pubsub.CAPEXPRY]); err == nil && n > 0 && (md.Expiry < 0 || int(md.Expiry) > n) {
 		md.Expiry = int32(n)
 	}

@@ -190,7 +190,7 @@ func (c *Conn) ready(h *handle, md *mqi.MD, pmo *mqi.PMO, given []byte) (head *m
 		body, rc = extension(&head.md, body)
 	}
 	if rc == 0 {
-		rc = checkV2(&head.md, len(body))
+		rc = checkV2(&head.md, len(body), h.res.remote)
 	}
 	if rc == 0 {
 		rc = h.check()
@@ -221,7 +221,7 @@ func (c *Conn) newHead(h *handle, md *mqi.MD, pmo *mqi.PMO) (head *msgHead, warn
 	if rc := c.setContext(h, &head.md, pmo); rc != 0 {
 		return nil, 0, rc
 	}
-	warn, fail = checkPutMD(&head.md)
+	warn, fail = checkPutMD(&head.md, h.res.remote)
 	return head, warn, fail
 }
 
@@ -295,9 +295,7 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 	if md.Persistence == mqi.MQPER_PERSISTENT && cfg.deftype == "TEMPDYN" {
 		return mqi.MQRC_PERSISTENT_NOT_ALLOWED
 	}
-	if md.CodedCharSetID == mqi.MQCCSI_Q_MGR {
-		md.CodedCharSetID = c.m.ccsid()
-	}
+	c.characters(md)
 	c.replyTo(md)
 	c.place(md)
 	md.BackoutCount = 0
@@ -311,6 +309,13 @@ func (c *Conn) complete(h *handle, head *msgHead, pmo *mqi.PMO) mqi.RC {
 		head.deliver = cfg.defPrty
 	}
 	return 0
+}
+
+// characters fills the character set of the data, where it is said to be the queue manager's or that of the descriptor.
+func (c *Conn) characters(md *mqi.MD) {
+	if md.CodedCharSetID == mqi.MQCCSI_Q_MGR || md.CodedCharSetID == mqi.MQCCSI_INHERIT {
+		md.CodedCharSetID = c.m.ccsid()
+	}
 }
 
 // deliverAt is the place in the delivery order that a priority stands for: one above the highest stays in the descriptor, and
@@ -369,13 +374,10 @@ func (c *Conn) replyTo(md *mqi.MD) {
 	}
 }
 
-// output copies to the caller what a put returns.
+// output copies to the caller what a put returns. The character set stays as the caller gave it.
 func output(to, from *mqi.MD) {
 	to.MsgID, to.CorrelID = from.MsgID, from.CorrelID
 	to.Priority, to.Persistence = from.Priority, from.Persistence
-	if to.Format == from.Format { // not that of what an MQMDE stands in front of
-		to.CodedCharSetID = from.CodedCharSetID
-	}
 	to.UserIdentifier, to.AccountingToken, to.ApplIdentityData = from.UserIdentifier, from.AccountingToken,
 		from.ApplIdentityData
 	to.PutApplType, to.PutApplName, to.PutDate, to.PutTime, to.ApplOriginData = from.PutApplType, from.PutApplName,

@@ -22,8 +22,8 @@ const mfKnown = mqi.MQMF_SEGMENTATION_ALLOWED | mqi.MQMF_SEGMENT | mqi.MQMF_LAST
 const maxOffset = 999999999
 
 // checkPutMD checks a message descriptor for a put. A priority above the highest stays in the field, with a warning:
-// it counts as the highest.
-func checkPutMD(md *mqi.MD) (warn, fail mqi.RC) {
+// it counts as the highest. remote says that the message is for another queue manager.
+func checkPutMD(md *mqi.MD, remote bool) (warn, fail mqi.RC) {
 	switch t := md.MsgType; {
 	case t == mqi.MQMT_REQUEST, t == mqi.MQMT_REPLY, t == mqi.MQMT_REPORT, t == mqi.MQMT_DATAGRAM,
 		t == mqi.MQMT_MQE_FIELDS, t == mqi.MQMT_MQE_FIELDS_FROM_MQE,
@@ -37,7 +37,7 @@ func checkPutMD(md *mqi.MD) (warn, fail mqi.RC) {
 	case md.Feedback < 0 || md.Feedback > mqi.MQFB_APPL_LAST:
 		return 0, mqi.MQRC_FEEDBACK_ERROR
 	}
-	warn, fail = checkReport(md.Report)
+	warn, fail = checkReport(md.Report, remote)
 	if fail != 0 {
 		return 0, fail
 	}
@@ -61,7 +61,9 @@ func checkPutMD(md *mqi.MD) (warn, fail mqi.RC) {
 	return warn, 0
 }
 
-func checkReport(r int32) (warn, fail mqi.RC) {
+// checkReport refuses what is unknown of some options; others are accepted, and a third kind is when another queue manager, which may
+// know them, is to get the message.
+func checkReport(r int32, remote bool) (warn, fail mqi.RC) {
 	for _, base := range [...][2]int32{
 		{mqi.MQRO_EXCEPTION, mqi.MQRO_EXCEPTION_WITH_FULL_DATA}, {mqi.MQRO_EXPIRATION, mqi.MQRO_EXPIRATION_WITH_FULL_DATA},
 		{mqi.MQRO_COA, mqi.MQRO_COA_WITH_FULL_DATA}, {mqi.MQRO_COD, mqi.MQRO_COD_WITH_FULL_DATA},
@@ -73,25 +75,27 @@ func checkReport(r int32) (warn, fail mqi.RC) {
 	switch unknown := r &^ roKnown; {
 	case unknown == 0:
 		return 0, 0
-	case unknown&(mqi.MQRO_REJECT_UNSUP_MASK|mqi.MQRO_ACCEPT_UNSUP_IF_XMIT_MASK) != 0:
+	case unknown&mqi.MQRO_REJECT_UNSUP_MASK != 0, unknown&mqi.MQRO_ACCEPT_UNSUP_IF_XMIT_MASK != 0 && !remote:
 		return 0, mqi.MQRC_REPORT_OPTIONS_ERROR
 	}
 	return mqi.MQRC_UNKNOWN_REPORT_OPTION, 0
 }
 
-// checkV2 checks the fields of version 2 for a message of n bytes.
-func checkV2(md *mqi.MD, n int) mqi.RC {
+// checkV2 checks the fields of version 2 for a message of n bytes, and completes OriginalLength. remote says that the message is for
+// another queue manager.
+func checkV2(md *mqi.MD, n int, remote bool) mqi.RC {
 	if md.Version < 2 {
 		return 0
 	}
+	unknown := md.MsgFlags &^ mfKnown
 	switch {
-	case md.MsgFlags&mqi.MQMF_REJECT_UNSUP_MASK&^mfKnown != 0:
+	case unknown&mqi.MQMF_REJECT_UNSUP_MASK != 0, unknown&mqi.MQMF_ACCEPT_UNSUP_IF_XMIT_MASK != 0 && !remote:
 		return mqi.MQRC_MSG_FLAGS_ERROR
 	case md.MsgSeqNumber < 1 || md.MsgSeqNumber > 999999999:
 		return mqi.MQRC_MSG_SEQ_NUMBER_ERROR
 	case md.Offset < 0 || md.Offset > maxOffset:
 		return mqi.MQRC_OFFSET_ERROR
-	case md.OriginalLength < -1, md.MsgType == mqi.MQMT_REPORT && md.MsgFlags&segmentFlags != 0 && md.OriginalLength == 0:
+	case !originalLength(md, n):
 		return mqi.MQRC_ORIGINAL_LENGTH_ERROR
 	case n == 0 && md.MsgFlags&segmentFlags == mqi.MQMF_SEGMENT:
 		return mqi.MQRC_SEGMENT_LENGTH_ZERO
@@ -99,6 +103,22 @@ func checkV2(md *mqi.MD, n int) mqi.RC {
 		return mqi.MQRC_OFFSET_ERROR
 	}
 	return 0
+}
+
+// originalLength completes OriginalLength, which says something of segments only: how long they are, and in reports on them how long
+// the segment was that the report tells about.
+func originalLength(md *mqi.MD, n int) bool {
+	switch seg := md.MsgFlags & segmentFlags; {
+	case seg == 0:
+		md.OriginalLength = mqi.MQOL_UNDEFINED
+	case md.MsgType != mqi.MQMT_REPORT:
+		md.OriginalLength = int32(n)
+	case seg == mqi.MQMF_SEGMENT && md.OriginalLength == 0:
+		return false
+	default:
+		return int64(md.OriginalLength) >= int64(n)
+	}
+	return true
 }
 
 // trimMD cuts character fields to the lengths of the structure.

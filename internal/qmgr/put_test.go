@@ -166,7 +166,7 @@ func TestPutDefaults(t *testing.T) {
 	if string(md.MsgID[:16]) != "AMQ QM1         " || md.CorrelID.IsZero() || md.CorrelID == md.MsgID {
 		t.Errorf("identifiers %q %q", md.MsgID, md.CorrelID)
 	}
-	if md.CodedCharSetID != 1208 || md.UserIdentifier != "app" || md.PutApplName != "amqsput" || md.PutDate != "20260304" ||
+	if md.CodedCharSetID != 0 || md.UserIdentifier != "app" || md.PutApplName != "amqsput" || md.PutDate != "20260304" ||
 		md.PutTime != "05060708" || md.AccountingToken[0] != 4 || string(md.AccountingToken[1:5]) != "1001" {
 		t.Errorf("filled fields %+v", md)
 	}
@@ -289,6 +289,49 @@ func TestPutRemote(t *testing.T) {
 		strings.TrimSpace(body[56:104]) != "QM2" || body[104:108] != "MD  " || body[428:] != "hello" ||
 		!strings.HasPrefix(body[104+32:], "MQSTR   ") || body[104+48:104+72] != string(sent.MsgID[:]) {
 		t.Errorf("body %q", body)
+	}
+}
+
+// Of what is unknown of report options and flags some is accepted when another queue manager is to get the message.
+func TestPutUnknownOptions(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	r.define("QLOCAL", "X", "USAGE", "XMITQ")
+	r.define("QREMOTE", "R", "RNAME", "FAR", "RQMNAME", "QM2", "XMITQ", "X")
+	for _, c := range []struct {
+		report, flags int32
+		local, remote mqi.RC
+	}{
+		{1 << 28, 0, mqi.MQRC_REPORT_OPTIONS_ERROR, mqi.MQRC_REPORT_OPTIONS_ERROR},
+		{1 << 15, 0, mqi.MQRC_REPORT_OPTIONS_ERROR, mqi.MQRC_UNKNOWN_REPORT_OPTION},
+		{1 << 17, 0, mqi.MQRC_REPORT_OPTIONS_ERROR, mqi.MQRC_UNKNOWN_REPORT_OPTION},
+		{1 << 3, 0, mqi.MQRC_UNKNOWN_REPORT_OPTION, mqi.MQRC_UNKNOWN_REPORT_OPTION},
+		{0, 1 << 5, mqi.MQRC_MSG_FLAGS_ERROR, mqi.MQRC_MSG_FLAGS_ERROR},
+		{0, 1 << 12, mqi.MQRC_MSG_FLAGS_ERROR, 0},
+		{0, 1 << 19, mqi.MQRC_MSG_FLAGS_ERROR, 0},
+		{0, 1 << 20, 0, 0},
+	} {
+		for name, want := range map[string]mqi.RC{"Q": c.local, "X": c.local, "R": c.remote} {
+			h := r.openQ(r.c, name, mqi.MQOO_OUTPUT)
+			_, err := tryPut(r.c, h, "x", 0, func(md *mqi.MD) { md.Version, md.Report, md.MsgFlags = 2, c.report, c.flags })
+			if _, rc := reasonOf(err); rc != want {
+				t.Errorf("%s, report %#x, flags %#x: %v, want %d", name, c.report, c.flags, err, want)
+			}
+		}
+	}
+}
+
+// A character set that is the queue manager's, or the descriptor's, is a number in the message; the caller's descriptor stays.
+func TestPutCharacterSet(t *testing.T) {
+	r := newRig(t)
+	r.alter(ClassQmgr, qmgrName, "CCSID", "819")
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	for _, given := range []int32{mqi.MQCCSI_Q_MGR, mqi.MQCCSI_INHERIT} {
+		sent := r.put(r.c, h, "x", 0, func(md *mqi.MD) { md.CodedCharSetID = given })
+		if _, md := r.get(r.c, h, 0); md.CodedCharSetID != 819 || sent.CodedCharSetID != given {
+			t.Errorf("%d: got %d, the descriptor of the put says %d", given, md.CodedCharSetID, sent.CodedCharSetID)
+		}
 	}
 }
 

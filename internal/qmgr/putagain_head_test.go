@@ -15,7 +15,7 @@ func TestPutAgainExtension(t *testing.T) {
 	x, h := r.keeps("Q"), r.openQ(r.c, "Q", mqi.MQOO_OUTPUT)
 	x.md.Version = 2
 	body := func(seq int, text string) []byte {
-		e := mqi.MDE{Format: mqi.MQFMT_STRING, MsgSeqNumber: 1, OriginalLength: int32(seq)}
+		e := mqi.MDE{Format: mqi.MQFMT_STRING, MsgSeqNumber: 1, CodedCharSetID: int32(seq)}
 		b, err := e.Append(nil, mqi.NativeCoding(mqi.DefaultCCSID))
 		if err != nil {
 			t.Fatal(err)
@@ -34,8 +34,8 @@ func TestPutAgainExtension(t *testing.T) {
 		t.Error(d)
 	}
 	for i, md := range x.mds {
-		if md.Format != mqi.MQFMT_STRING || md.OriginalLength != int32(i+1) {
-			t.Errorf("message %d has format %q and original length %d", i, md.Format, md.OriginalLength)
+		if md.Format != mqi.MQFMT_STRING || md.CodedCharSetID != int32(i+1) {
+			t.Errorf("message %d has format %q and CCSID %d", i, md.Format, md.CodedCharSetID)
 		}
 	}
 }

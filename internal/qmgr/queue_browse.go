@@ -65,33 +65,39 @@ func (q *Queue) underCursor(h *handle, now int64) uint32 {
 	return c.slot
 }
 
-// setLock locks a message for the handle, which loses the lock it had.
-func (q *Queue) setLock(h *handle, slot uint32) {
+// setLock locks the parts of a message for the handle, which loses the lock it had.
+func (q *Queue) setLock(h *handle, parts []*found) {
 	q.unlock(h)
-	e := q.slab.at(slot)
-	e.flags |= fLocked
-	e.owner = h.id
-	h.lock, h.lockS = place{prio: e.prio, seq: e.seq, set: true}, slot
+	for _, x := range parts {
+		e := q.slab.at(x.slot)
+		e.flags |= fLocked
+		e.owner = h.id
+		h.locks = append(h.locks, locked{slot: x.slot, seq: e.seq})
+	}
 }
 
 // unlock gives up the handle's browse lock and reports whether there was one.
-func (q *Queue) unlock(h *handle) bool {
-	if !h.lock.set {
-		return false
+func (q *Queue) unlock(h *handle) (was bool) {
+	list := h.locks
+	h.locks = nil
+	for _, l := range list {
+		if !q.slab.valid(l.slot, l.seq) {
+			continue
+		}
+		e := q.slab.at(l.slot)
+		if e.flags&fLocked == 0 || e.owner != h.id {
+			continue
+		}
+		e.flags &^= fLocked
+		e.owner = 0
+		was = true
 	}
-	slot, seq := h.lockS, h.lock.seq
-	h.lock, h.lockS = place{}, 0
-	if !q.slab.valid(slot, seq) {
-		return false
+	for _, l := range list { // when all of them are free: who waits may want them together
+		if q.slab.valid(l.slot, l.seq) && q.slab.at(l.slot).flags&fLocked == 0 {
+			q.serve(l.slot)
+		}
 	}
-	e := q.slab.at(slot)
-	if e.flags&fLocked == 0 || e.owner != h.id {
-		return false
-	}
-	e.flags &^= fLocked
-	e.owner = 0
-	q.serve(slot)
-	return true
+	return was
 }
 
 // markHandle and markCoop note that a message was browsed.

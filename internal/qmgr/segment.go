@@ -33,6 +33,9 @@ func (c *Conn) cutUp(h *handle, head *msgHead, body []byte, limit int) ([]piece,
 		if last && end == len(body) {
 			p.md.MsgFlags |= mqi.MQMF_LAST_SEGMENT
 		}
+		if p.md.MsgType != mqi.MQMT_REPORT || p.md.OriginalLength < 0 {
+			p.md.OriginalLength = int32(end - at)
+		}
 		out = append(out, piece{head: &p, body: body[at:end:end]})
 	}
 	return out, 0

@@ -207,12 +207,6 @@ func TestSegmentReasons(t *testing.T) {
 	}
 	_, err := tryPut(r.c, h, "too far", 0, seg(segmentMsg, 999999999))
 	wantRC(t, err, mqi.MQRC_OFFSET_ERROR)
-	_, err = tryPut(r.c, h, "x", 0, seg(segmentMsg, 0), func(md *mqi.MD) { md.OriginalLength = -2 })
-	wantRC(t, err, mqi.MQRC_ORIGINAL_LENGTH_ERROR)
-	_, err = tryPut(r.c, h, "x", 0, seg(segmentMsg, 0), func(md *mqi.MD) {
-		md.OriginalLength, md.MsgType = 0, mqi.MQMT_REPORT
-	})
-	wantRC(t, err, mqi.MQRC_ORIGINAL_LENGTH_ERROR)
 	// Put by the application in any order, with a gap at first.
 	r.put(r.c, h, "ef", 0, seg(lastSegment, 4))
 	r.put(r.c, h, "ab", 0, seg(segmentMsg, 0))
@@ -344,5 +338,52 @@ func TestWaitersByGroup(t *testing.T) {
 		if g := r.receive(chans[i]); g.text != fmt.Sprint(i) || g.err != nil {
 			t.Errorf("%d: %v", i, g)
 		}
+	}
+}
+
+// OriginalLength says something of segments only: how long they are, or in reports the segments that these tell about.
+func TestOriginalLength(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	for _, c := range []struct {
+		typ, flags, given int32
+		text              string
+		want              int32
+		rc                mqi.RC
+	}{
+		{mqi.MQMT_DATAGRAM, 0, 5, "abc", -1, 0},
+		{mqi.MQMT_DATAGRAM, 0, -7, "abc", -1, 0},
+		{mqi.MQMT_REPORT, 0, 5, "abc", -1, 0},
+		{mqi.MQMT_DATAGRAM, segmentMsg, -1, "abc", 3, 0},
+		{mqi.MQMT_DATAGRAM, segmentMsg, -2, "abc", 3, 0},
+		{mqi.MQMT_DATAGRAM, lastSegment, 9, "", 0, 0},
+		{mqi.MQMT_REPORT, segmentMsg, 9, "abc", 9, 0},
+		{mqi.MQMT_REPORT, segmentMsg, 2, "abc", 0, mqi.MQRC_ORIGINAL_LENGTH_ERROR},
+		{mqi.MQMT_REPORT, segmentMsg, 0, "", 0, mqi.MQRC_ORIGINAL_LENGTH_ERROR},
+		{mqi.MQMT_REPORT, lastSegment, 0, "", 0, 0},
+		{mqi.MQMT_REPORT, lastSegment, -1, "", 0, mqi.MQRC_ORIGINAL_LENGTH_ERROR},
+	} {
+		_, err := tryPut(r.c, h, c.text, 0, func(md *mqi.MD) {
+			md.Version, md.MsgType, md.MsgFlags, md.OriginalLength = 2, c.typ, c.flags, c.given
+		})
+		wantRC(t, err, c.rc)
+		if err != nil {
+			continue
+		}
+		if _, md := r.get(r.c, h, 0); md.OriginalLength != c.want {
+			t.Errorf("%+v: %d", c, md.OriginalLength)
+		}
+	}
+	r.alter(ClassQueue, "Q", "MAXMSGL", "16")
+	r.put(r.c, h, "0123456789abcdefgh", 0, flagged(mqi.MQMF_SEGMENTATION_ALLOWED))
+	for _, want := range []int32{16, 2} {
+		if _, md := r.get(r.c, h, 0); md.OriginalLength != want {
+			t.Errorf("cut into one of %d", md.OriginalLength)
+		}
+	}
+	r.put(r.c, h, "0123456789abcdefgh", 0, flagged(mqi.MQMF_SEGMENTATION_ALLOWED))
+	if _, md := r.get(r.c, h, completeGet); md.OriginalLength != mqi.MQOL_UNDEFINED {
+		t.Errorf("joined: %d", md.OriginalLength)
 	}
 }

@@ -20,14 +20,18 @@ type gotMsg struct {
 func (r *rig) getWait(name string, opts int32, change ...func(*mqi.MD, *mqi.GMO)) (*Conn, chan gotMsg) {
 	r.t.Helper()
 	c := r.connect()
-	h := r.openQ(c, name, mqi.MQOO_INPUT_SHARED|mqi.MQOO_BROWSE)
+	return c, r.waitOn(c, r.openQ(c, name, mqi.MQOO_INPUT_SHARED|mqi.MQOO_BROWSE), opts, change...)
+}
+
+// waitOn starts a get that waits for ever.
+func (r *rig) waitOn(c *Conn, h Handle, opts int32, change ...func(*mqi.MD, *mqi.GMO)) chan gotMsg {
 	ch := make(chan gotMsg, 1)
 	change = append([]func(*mqi.MD, *mqi.GMO){func(_ *mqi.MD, g *mqi.GMO) { g.WaitInterval = -1 }}, change...)
 	go func() {
 		s, _, err := tryGet(c, h, mqi.MQGMO_WAIT|opts, change...)
 		ch <- gotMsg{s, err}
 	}()
-	return c, ch
+	return ch
 }
 
 func (r *rig) receive(ch chan gotMsg) gotMsg {

@@ -177,6 +177,7 @@ type GetView struct {
 	MD       MDView
 	Token    mqi.Token
 	Resolved []byte // name of the queue, padded
+	Returned int32  // ReturnedLength, -1 when it is not told
 	Data     []byte
 }
 
@@ -199,8 +200,10 @@ func ViewGetReply(b []byte) (a API, g GetView, err error) {
 		return a, GetView{}, d.err
 	}
 	g.Resolved = gmo[24:72]
+	g.Returned = mqi.MQRL_UNDEFINED
 	if len(gmo) >= sizesGMO[2] {
-		copy(g.Token[:], gmo[80:])
+		copy(g.Token[:], gmo[80:96])
+		g.Returned = int32(binary.LittleEndian.Uint32(gmo[96:]))
 	}
 	return a, g, nil
 }
