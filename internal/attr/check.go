@@ -1,6 +1,7 @@
 package attr
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"strconv"
@@ -55,6 +56,9 @@ func (a *Attr) check(raw []string, quoted, shown bool) (string, error) {
 		if len(raw) != 2 {
 			return "", a.refuse("takes two values, %d were given", len(raw))
 		}
+		if err := cmp.Or(a.checkOne(raw[0]), a.checkOne(raw[1])); err != nil {
+			return "", err
+		}
 		return raw[0] + ListSep + raw[1], nil
 	}
 	switch len(raw) {
@@ -69,6 +73,9 @@ func (a *Attr) check(raw []string, quoted, shown bool) (string, error) {
 func (a *Attr) checkList(raw []string, quoted, shown bool) (string, error) {
 	var items []string
 	for _, r := range raw {
+		if err := a.checkOne(r); err != nil {
+			return "", err
+		}
 		v, err := a.checkItem(r, quoted, shown)
 		if err != nil {
 			return "", err
@@ -84,6 +91,14 @@ func (a *Attr) checkList(raw []string, quoted, shown bool) (string, error) {
 		return "", a.refuse("a value is missing; use %s", a.enumWords(shown))
 	}
 	return strings.Join(items, ListSep), nil
+}
+
+// checkOne refuses an item that would become several where the list is read.
+func (a *Attr) checkOne(item string) error {
+	if strings.Contains(item, ListSep) {
+		return a.refuse("%q holds the control character X'1F'; leave it out", item)
+	}
+	return nil
 }
 
 func (a *Attr) checkItem(v string, quoted, shown bool) (string, error) {

@@ -259,6 +259,9 @@ func (b *builder) value(row *attr.Attr, p *mqi.CFParam) (string, error) {
 	if row.Type == attr.TFlag || row.Type == attr.TGroup {
 		return text, nil
 	}
+	if row.IsList() && slices.ContainsFunc(p.Strings, func(s string) bool { return strings.Contains(s, attr.ListSep) }) {
+		return "", b.q.refuse(b.valueError(row, p), p.ID, "%s: an item holds the control character X'1F'", row.Name)
+	}
 	check := attr.CheckValue
 	if b.cmd.Verb == "DISPLAY" {
 		check = attr.CheckShown

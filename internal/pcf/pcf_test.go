@@ -194,6 +194,8 @@ func TestRefusals(t *testing.T) {
 		{"escape without text", command(mqi.MQCMD_ESCAPE, num(mqi.MQIACF_ESCAPE_TYPE, 1)), mqi.MQRCCF_PARM_COUNT_TOO_SMALL, 0},
 		{"escape syntax", command(mqi.MQCMD_ESCAPE, num(mqi.MQIACF_ESCAPE_TYPE, 1), str(mqi.MQCACF_ESCAPE_TEXT, "DEFINE NOTHING")), mqi.MQRCCF_COMMAND_FAILED, 0},
 		{"nothing to copy", command(mqi.MQCMD_COPY_Q, str(mqi.MQCACF_TO_Q_NAME, "B"), local), mqi.MQRCCF_PARM_MISSING, 0},
+		{"an item that would be two", command(mqi.MQCMD_SET_AUTH_REC, str(mqi.MQCACF_AUTH_PROFILE_NAME, "A"), num(mqi.MQIACF_OBJECT_TYPE, mqi.MQOT_Q),
+			strs(mqi.MQCACF_GROUP_ENTITY_NAMES, "one"+attr.ListSep+"two")), mqi.MQRCCF_ATTR_VALUE_ERROR, mqi.MQCACF_GROUP_ENTITY_NAMES},
 		{"required attribute", command(mqi.MQCMD_SET_AUTH_REC, str(mqi.MQCACF_AUTH_PROFILE_NAME, "A")), mqi.MQRCCF_PARM_MISSING, 0},
 	} {
 		_, err := FromPCF(x.m, nil)

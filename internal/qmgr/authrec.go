@@ -112,6 +112,8 @@ func (x *exec) authTarget() (objType, profile string, r *attr.Reply) {
 	profile, _ = x.c.Get("PROFILE")
 	profile = foldProfile(profile)
 	switch {
+	case strings.Contains(profile, keySep): // its record would be another's
+		return "", "", conflict(mqi.MQRCCF_PROFILE_NAME_ERROR, profile, "PROFILE holds the control character X'1F'")
 	case authsOf[objType] == nil:
 		return "", "", conflict(mqi.MQRCCF_PARM_VALUE_ERROR, profile, "OBJTYPE("+objType+") has no authorities")
 	case objType == "QMGR":

@@ -60,6 +60,9 @@ func (x *exec) setChlauth() *attr.Reply {
 	var vals []string
 	for _, k := range t.keys {
 		v, _ := x.c.Get(k)
+		if strings.Contains(v, keySep) { // the record would be another's
+			return conflict(mqi.MQRCCF_PARM_VALUE_ERROR, profile, k+" holds the control character X'1F'")
+		}
 		vals = append(vals, v)
 	}
 	objs, err := x.m.latch(x.ctx, x.p, key{ClassChlauth, chlauthKey(profile, typ, vals...)})
