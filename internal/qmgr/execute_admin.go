@@ -54,7 +54,7 @@ func init() {
 		"DISPLAY APSTATUS": nothing(mqi.MQRCCF_APPL_STATUS_NOT_FOUND, msgNoApplStatus),
 		"DISPLAY CLUSQMGR": nothing(mqi.MQRCCF_NONE_FOUND, msgNoClusQmgr),
 		"DISPLAY TCLUSTER": nothing(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound),
-		"DISPLAY POLICY":   nothing(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound),
+		"DISPLAY POLICY":   nothing(mqi.MQRCCF_POLICY_NOT_FOUND, msgNotFound),
 		"DISPLAY CFSTATUS": (*exec).needsGroup,
 		"DISPLAY GROUP":    (*exec).needsGroup,
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 func TestWhere(t *testing.T) {
@@ -122,6 +124,25 @@ func TestDisplayOfAllTypes(t *testing.T) {
 	for _, cmd := range []string{"SET CHLAUTH(A) TYPE(ALL) ADDRESS('*')", "DEFINE LISTENER(L) TRPTYPE(ALL)", "DEFINE AUTHINFO(A) AUTHTYPE(ALL)"} {
 		if out, res := r.script(cmd); res.SyntaxErrors != 1 {
 			t.Errorf("%s is taken:\n%s", cmd, out)
+		}
+	}
+}
+
+// What is not found has a reason code of its own for most kinds; programs that send PCF commands tell by it.
+func TestReasonOfNoStatus(t *testing.T) {
+	r := newObjRig(t)
+	for cmd, want := range map[string]mqi.RC{
+		"DISPLAY LSSTATUS(*)":  mqi.MQRCCF_LSTR_STATUS_NOT_FOUND,
+		"DISPLAY SVSTATUS(*)":  mqi.MQRCCF_SERV_STATUS_NOT_FOUND,
+		"DISPLAY CHSTATUS(*)":  mqi.MQRCCF_CHL_STATUS_NOT_FOUND,
+		"DISPLAY APSTATUS(*)":  mqi.MQRCCF_APPL_STATUS_NOT_FOUND,
+		"DISPLAY CHLAUTH(X)":   mqi.MQRCCF_CHLAUTH_NOT_FOUND,
+		"DISPLAY POLICY(*)":    mqi.MQRCCF_POLICY_NOT_FOUND,
+		"DISPLAY TPSTATUS(no)": mqi.MQRCCF_TOPIC_STRING_NOT_FOUND,
+		"DISPLAY QSTATUS(SYSTEM.DEFAULT.LOCAL.QUEUE) TYPE(HANDLE)": mqi.MQRCCF_Q_STATUS_NOT_FOUND,
+	} {
+		if rep := r.cmd(cmd); !rep.Failed() || mqi.RC(rep.RC) != want {
+			t.Errorf("%s: %s with reason %d, want %d", cmd, replyText(rep), rep.RC, want)
 		}
 	}
 }
