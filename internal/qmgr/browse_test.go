@@ -251,3 +251,35 @@ func (r *rig) awaitWaiters(name string, n int) {
 	}
 	r.t.Fatalf("there are not %d waiting gets on %s", n, name)
 }
+
+// A browse by identifier goes on behind the message that the cursor is on, however many with that identifier come before.
+func TestBrowseByIdentifierGoesOn(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q", "MAXDEPTH", "999999")
+	h := r.openQ(r.c, "Q", inOut)
+	const many, some = 40_000, 500
+	for i := range many {
+		r.put(r.c, h, "m", 0, func(md *mqi.MD) { md.Priority, md.CorrelID = int32(i%2), mqi.ID{1} })
+	}
+	browse := func(opts int32) error {
+		md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+		md.CorrelID, gmo.Version, gmo.Options, gmo.MatchOptions = mqi.ID{1}, 2, opts, mqi.MQMO_MATCH_CORREL_ID
+		_, _, err := r.c.Get(bg, h, &md, &gmo, 100)
+		return err
+	}
+	wantRC(t, browse(mqi.MQGMO_BROWSE_FIRST), 0)
+	var first, last time.Duration
+	for n := 1; n < many; n += some {
+		began := time.Now()
+		for range min(some, many-n) {
+			wantRC(t, browse(mqi.MQGMO_BROWSE_NEXT), 0)
+		}
+		if last = time.Since(began); n == 1 {
+			first = last
+		}
+	}
+	wantRC(t, browse(mqi.MQGMO_BROWSE_NEXT), mqi.MQRC_NO_MSG_AVAILABLE)
+	if last > 20*first+50*time.Millisecond {
+		t.Errorf("the first %d took %v, the last %v", some, first, last)
+	}
+}

@@ -3,6 +3,7 @@ package qmgr
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
@@ -15,12 +16,16 @@ import (
 const (
 	// delayBatch is how many messages are moved in one unit of work.
 	delayBatch = 64
-	// delayHidden is when a message that was due is looked at again because its unit of work has not ended.
+	// delayHidden is when a message that was due is looked at again because its unit of work has not ended, or because somebody
+	// else holds it.
 	delayHidden = 200 * time.Millisecond
 	// delayRetry is when a message that neither its destination nor the dead-letter queue takes is tried again, and when the
 	// staging queue is opened again that could not be.
 	delayRetry = 30 * time.Second
 )
+
+// errDelayedHeld: the message is there, but locked by who browses it, or another get is at work on it.
+var errDelayedHeld = errors.New("the delayed message is held by somebody else")
 
 // delayed is a message on the staging queue.
 type delayed struct {
@@ -141,7 +146,7 @@ func (m *Manager) moveDelayed(list []delayed) {
 	}
 	c, err := m.Connect(m.ctx, auth.System(m.opt.User), ConnectOptions{ApplName: "delivery delay", Internal: true})
 	if err != nil {
-		m.againLater(list) // the queue manager ends
+		m.againIn(delayRetry, list...) // the queue manager ends
 		return
 	}
 	defer c.Break()
@@ -150,20 +155,23 @@ func (m *Manager) moveDelayed(list []delayed) {
 	h, err := c.Open(m.ctx, &od, mqi.MQOO_INPUT_AS_Q_DEF)
 	if err != nil {
 		m.delayTrouble(delayQueue, err, len(list))
-		m.againLater(list)
+		m.againIn(delayRetry, list...)
 		return
 	}
 	if len(list) > 1 && m.moveUnit(c, h, list) == nil {
 		return
 	}
 	for _, x := range list {
-		if err := m.moveUnit(c, h, []delayed{x}); err != nil {
-			m.againLater([]delayed{x})
+		switch err := m.moveUnit(c, h, []delayed{x}); {
+		case errors.Is(err, errDelayedHeld):
+			m.againIn(delayHidden, x)
+		case err != nil:
+			m.againIn(delayRetry, x)
 		}
 	}
 }
 
-// ready leaves out what is gone, and puts off what its unit of work still hides.
+// ready leaves out what is gone, and puts off what its unit of work still hides or a browser has locked.
 func (m *Manager) ready(list []delayed) []delayed {
 	o := m.lookup(ClassQueue, delayQueue)
 	if o == nil || o.Queue == nil {
@@ -178,7 +186,7 @@ func (m *Manager) ready(list []delayed) []delayed {
 		switch {
 		case !q.slab.valid(x.slot, x.seq):
 		case q.slab.at(x.slot).flags&fDamaged != 0:
-		case q.slab.at(x.slot).flags&hidden != 0:
+		case q.slab.at(x.slot).flags&(hidden|fLocked) != 0:
 			x.due = soon
 			m.delay.add(x)
 		default:
@@ -188,8 +196,14 @@ func (m *Manager) ready(list []delayed) []delayed {
 	return out
 }
 
-func (m *Manager) againLater(list []delayed) {
-	at := m.opt.Clock.Now().Add(delayRetry).UnixMilli()
+// holds reports whether the message has not left the queue.
+func (q *Queue) holds(x delayed) (there bool) {
+	q.under(func() { there = q.slab.valid(x.slot, x.seq) })
+	return there
+}
+
+func (m *Manager) againIn(d time.Duration, list ...delayed) {
+	at := m.opt.Clock.Now().Add(d).UnixMilli()
 	for _, x := range list {
 		x.due = at
 		m.delay.add(x)
@@ -220,6 +234,8 @@ func (m *Manager) moveOne(c *Conn, h Handle, x delayed) error {
 	gmo.MatchOptions, gmo.MsgToken = mqi.MQMO_MATCH_MSG_TOKEN, makeToken(o.Queue.qid, x.slot, x.seq)
 	body, _, err := c.Get(m.ctx, h, &md, &gmo, maxDelayedBody)
 	switch _, rc := mqi.Reason(err); {
+	case rc == mqi.MQRC_NO_MSG_AVAILABLE && o.Queue.holds(x):
+		return errDelayedHeld
 	case rc == mqi.MQRC_NO_MSG_AVAILABLE: // expired, or cleared
 		return nil
 	case err != nil:

@@ -329,3 +329,25 @@ func TestDelayTooLong(t *testing.T) {
 		t.Error("it was staged all the same")
 	}
 }
+
+// A delayed message that somebody who browses has locked when it is due is delivered when the lock is gone.
+func TestDelayLocked(t *testing.T) {
+	r := newPSRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	h := openFor(t, r.c, "Q", inOut)
+	_, err := tryDelayed(r.c, h, 1000, "x", 0)
+	wantRC(t, err, 0)
+	look := openFor(t, r.c, delayQueue, mqi.MQOO_BROWSE)
+	_, _, err = tryGet(r.c, look, mqi.MQGMO_BROWSE_FIRST|mqi.MQGMO_LOCK)
+	wantRC(t, err, 0)
+	r.advance(5 * time.Second)
+	if n := r.staged(); n != 1 {
+		t.Fatalf("%d staged", n)
+	}
+	_, _, err = tryGet(r.c, look, mqi.MQGMO_UNLOCK)
+	wantRC(t, err, 0)
+	r.advance(time.Second)
+	if s, _ := r.arrives(r.c, h); s != "x" {
+		t.Errorf("got %q", s)
+	}
+}

@@ -209,6 +209,21 @@ func (g *getting) run(ctx context.Context) ([]byte, int, error) {
 		if !again {
 			return data, n, err
 		}
+		if rc := g.stopped(ctx); rc != 0 { // there may be many to look into
+			return nil, 0, g.ended(rc)
+		}
+	}
+}
+
+// stopped is why a get that looks into one message after the other is not to go on.
+func (g *getting) stopped(ctx context.Context) mqi.RC {
+	select {
+	case <-g.c.broken:
+		return g.c.end
+	case <-ctx.Done():
+		return mqi.MQRC_CONNECTION_BROKEN
+	default:
+		return 0
 	}
 }
 
@@ -283,7 +298,9 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		case o&mqi.MQGMO_BROWSE_NEXT != 0 && !s.after.set:
 			s.after, s.from = g.h.cur.at, g.h.cur.slot
 		}
-		slot = q.find(s)
+		if !g.match.byToken || !g.missed.set { // behind the message that a token names there is no other
+			slot = q.find(s)
+		}
 	}
 	switch {
 	case slot != 0 && g.match.certain() && g.spare.holds(q.slab.at(slot).flags):
@@ -294,11 +311,11 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 		return nil, nil, 0
 	case g.match.byToken && g.match.unmarked && q.tokenMarked(s):
 		return nil, nil, mqi.MQRC_MSG_MARKED_BROWSE_CO_OP
-	case g.missed.set && q.served != g.seen && (o&mqi.MQGMO_WAIT != 0 || g.passes < maxPasses):
+	case g.missed.set && q.served != g.seen && g.looksAgain(now):
 		// While messages were looked into one by one, another became visible, perhaps before the place reached.
 		g.missed = place{}
 		return nil, nil, 0
-	case o&mqi.MQGMO_WAIT == 0 || !g.until.IsZero() && !now.Before(g.until):
+	case o&mqi.MQGMO_WAIT == 0 || g.late(now):
 		g.passedLock()
 		return nil, nil, mqi.MQRC_NO_MSG_AVAILABLE
 	case o&mqi.MQGMO_FAIL_IF_QUIESCING != 0 && g.c.quiescing() != 0:
@@ -327,6 +344,17 @@ func (g *getting) passedLock() {
 		g.q.unlock(g.h)
 	}
 }
+
+// looksAgain reports whether a get that has looked into all there was may do so once more.
+func (g *getting) looksAgain(now time.Time) bool {
+	if g.gmo.Options&mqi.MQGMO_WAIT != 0 {
+		return !g.late(now)
+	}
+	return g.passes < maxPasses
+}
+
+// late reports whether the wait is over.
+func (g *getting) late(now time.Time) bool { return !g.until.IsZero() && !now.Before(g.until) }
 
 func (g *getting) waitKind() waitKind {
 	switch t := g.match; {

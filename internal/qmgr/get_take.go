@@ -43,6 +43,9 @@ func (g *getting) fetched(f *found) (data []byte, n int, again bool, err error) 
 			g.setAside(f, err)
 		}
 		g.giveUp(f)
+		if errors.Is(err, store.ErrNotFound) && g.q.isDead() { // deleted since the message was chosen
+			return nil, 0, false, mqi.E("MQGET", g.h.name, mqi.MQRC_Q_DELETED)
+		}
 		if errors.Is(err, errHead) {
 			return nil, 0, false, mqi.Wrap("MQGET", g.h.name, mqi.MQRC_OBJECT_DAMAGED, err)
 		}

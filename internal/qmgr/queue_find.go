@@ -63,6 +63,14 @@ type search struct {
 	whole map[partKey]bool // what has been found out of groups and logical messages
 }
 
+// top is the highest priority that the search has to look at.
+func (s *search) top(q *Queue) int {
+	if s.after.set {
+		return int(s.after.prio)
+	}
+	return len(q.lists) - 1
+}
+
 // find returns the slot of the first message that fits, 0 when there is none (or when dead is full: look again).
 // Expired messages on the way are claimed and listed in s.dead.
 func (q *Queue) find(s *search) uint32 {
@@ -90,11 +98,17 @@ func (q *Queue) find(s *search) uint32 {
 
 // findBy is find by an index.
 func (q *Queue) findBy(x *idIndex, hash uint32, s *search) uint32 {
-	for p := len(q.lists) - 1; p >= 0; p-- {
+	top := s.top(q)
+	for p := top; p >= 0; p-- {
 		if q.lists[p].head == 0 {
 			continue
 		}
-		for slot := x.head[x.bucket(hash, uint8(p))]; slot != 0 && len(s.dead) < expireBatch; {
+		b := x.bucket(hash, uint8(p))
+		slot := x.head[b]
+		if s.from != 0 && p == top && x.bucketOf(s.from) == b { // which is in the chain: go on behind it
+			slot = x.next[s.from]
+		}
+		for slot != 0 && len(s.dead) < expireBatch {
 			e, next := q.slab.at(slot), x.next[slot]
 			if int(e.prio) == p && s.after.behind(e) && q.fits(s, slot) {
 				return slot
@@ -113,10 +127,7 @@ func (q *Queue) tokenMarked(s *search) bool {
 }
 
 func (q *Queue) walk(s *search) uint32 {
-	top := len(q.lists) - 1
-	if s.after.set {
-		top = int(s.after.prio)
-	}
+	top := s.top(q)
 	for p := top; p >= 0; p-- {
 		slot := q.lists[p].start(q)
 		if s.from != 0 && p == top {

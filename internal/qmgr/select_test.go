@@ -3,8 +3,10 @@ package qmgr
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
+	"github.com/qmgrd/qmgrd/internal/store"
 )
 
 // rfh2 is a message body with one folder of properties, in big-endian as JMS sends it.
@@ -89,4 +91,69 @@ func TestSelectors(t *testing.T) {
 	if r.depth("Q") != 3 {
 		t.Errorf("depth %d", r.depth("Q"))
 	}
+}
+
+// looked is a store that tells of every message that is read.
+type looked struct {
+	store.Store
+	tell func()
+}
+
+func (l *looked) Read(q store.QID, s store.Seq, at store.Loc) (store.Rec, error) {
+	rec, err := l.Store.Read(q, s, at)
+	l.tell()
+	return rec, err
+}
+
+// A token names one message: when the selector does not select that one, there is none.
+func TestTokenOfAMessageNotSelected(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+	r.put(r.c, h, "plain", 0)
+	gmo.Version, gmo.Options = 3, mqi.MQGMO_BROWSE_FIRST
+	_, _, err := r.c.Get(bg, h, &md, &gmo, 100)
+	wantRC(t, err, 0)
+	red, err := openSelecting(r.c, "Q", "colour = 'red'", inOut)
+	wantRC(t, err, 0)
+	n := 0
+	r.m.opt.Store = &looked{r.m.opt.Store, func() {
+		if n++; n > 100 {
+			panic("the message is looked into again and again")
+		}
+	}}
+	for _, opts := range []int32{0, mqi.MQGMO_BROWSE_FIRST, mqi.MQGMO_BROWSE_NEXT, mqi.MQGMO_SYNCPOINT} {
+		gmo.Options, gmo.MatchOptions = opts, mqi.MQMO_MATCH_MSG_TOKEN
+		_, _, err = r.c.Get(bg, red, &md, &gmo, 100)
+		wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+	}
+	gmo.Options = 0
+	_, _, err = r.c.Get(bg, h, &md, &gmo, 100)
+	wantRC(t, err, 0)
+}
+
+// The wait of a get that looks into messages ends when its time is over, although others come before the place that it has reached
+// each time it has looked at all.
+func TestWaitEndsWhileOthersCome(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	for range 3 {
+		r.put(r.c, h, "plain", 0)
+	}
+	red, err := openSelecting(r.c, "Q", "colour = 'red'", inOut)
+	wantRC(t, err, 0)
+	other, n := r.connect(), 0
+	to := r.openQ(other, "Q", inOut)
+	r.m.opt.Store = &looked{r.m.opt.Store, func() {
+		if n++; n%200 == 0 {
+			r.clk.Advance(100 * time.Millisecond)
+		}
+		if n%3 == 0 {
+			r.put(other, to, "plain", 0, func(md *mqi.MD) { md.Priority = 9 })
+		}
+	}}
+	_, _, err = tryGet(r.c, red, mqi.MQGMO_WAIT, func(_ *mqi.MD, g *mqi.GMO) { g.WaitInterval = 1000 })
+	wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
 }

@@ -134,11 +134,13 @@ func (c *Conn) begun() *uow {
 
 // room says whether another n messages fit into the connection's unit of work.
 func (c *Conn) room(n int) mqi.RC {
-	u := c.work
-	switch {
-	case u == nil, c.opt.Internal: // the queue manager's own moves have a bound of their own
+	if c.opt.Internal { // the queue manager's own moves have a bound of their own
 		return 0
-	case u.n+n > c.m.limits().maxUMsgs:
+	}
+	if c.work != nil {
+		n += c.work.n
+	}
+	if n > c.m.limits().maxUMsgs {
 		return mqi.MQRC_SYNCPOINT_LIMIT_REACHED
 	}
 	return 0

@@ -65,6 +65,14 @@ func TestSyncpointLimit(t *testing.T) {
 	r.put(r.c, h, "3", mqi.MQPMO_NO_SYNCPOINT)
 	wantRC(t, r.c.Commit(bg), 0)
 	r.put(r.c, h, "4", mqi.MQPMO_SYNCPOINT)
+	wantRC(t, r.c.Commit(bg), 0)
+	// What one verb puts counts all, also when it begins the unit.
+	r.alter(ClassQueue, "Q", "MAXMSGL", "16")
+	four := "................................................................"
+	_, err = tryPut(r.c, h, four, mqi.MQPMO_SYNCPOINT, flagged(mqi.MQMF_SEGMENTATION_ALLOWED))
+	wantRC(t, err, mqi.MQRC_SYNCPOINT_LIMIT_REACHED)
+	r.put(r.c, h, four[:48], mqi.MQPMO_SYNCPOINT, flagged(mqi.MQMF_SEGMENTATION_ALLOWED))
+	wantRC(t, r.c.Backout(bg), 0)
 }
 
 func TestSyncpointIfPersistent(t *testing.T) {
@@ -353,4 +361,35 @@ func TestClaimedOnADeletedQueue(t *testing.T) {
 	if n := r.st.Stats().MemoryMessages; n != 0 {
 		t.Fatalf("%d messages are left in the store", n)
 	}
+}
+
+// A get whose message was chosen when the queue was deleted says so.
+func TestGetOnAQueueThatIsDeleted(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	r.put(r.c, h, "x", 0)
+	q := r.m.lookup(ClassQueue, "Q").Queue
+	st := r.m.opt.Store
+	r.m.opt.Store = &vanishing{st, func() {
+		var tx store.Tx
+		tx.DropQueue(q.qid)
+		if _, err := st.Commit(bg, &tx); err != nil {
+			t.Fatal(err)
+		}
+		q.deleted()
+	}}
+	_, _, err := tryGet(r.c, h, 0)
+	wantRC(t, err, mqi.MQRC_Q_DELETED)
+}
+
+// vanishing is a store in which something happens before a message is read.
+type vanishing struct {
+	store.Store
+	first func()
+}
+
+func (v *vanishing) Read(q store.QID, s store.Seq, at store.Loc) (store.Rec, error) {
+	v.first()
+	return v.Store.Read(q, s, at)
 }
