@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/user"
 	"strconv"
+	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/paths"
 	"github.com/qmgrd/qmgrd/internal/web"
@@ -67,6 +68,30 @@ func (d *daemon) openHTTP() error {
 		return srv.Serve(l)
 	})
 	return nil
+}
+
+// metricsAddr is where containers of the vendor's have their metrics.
+const metricsAddr = ":9157"
+
+// openMetrics opens the metrics alone where a container's environment asks for them. A port that is taken ends no start: the queue
+// manager is worth more than its figures.
+func (d *daemon) openMetrics(addr string) {
+	if !d.opt.Dev && !d.opt.Container || !strings.EqualFold(os.Getenv("MQ_ENABLE_METRICS"), "true") {
+		return
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		d.log.Error().Err(err).Msgf("MQ_ENABLE_METRICS: there are no metrics on %s; free the port, or scrape /metrics of --http or admin.sock", addr)
+		return
+	}
+	d.metricsAt = l.Addr().String()
+	d.log.Info().Str("address", d.metricsAt).Msg("metrics for Prometheus, without password, at /metrics (MQ_ENABLE_METRICS)")
+	srv := web.NewMetrics(d.webOptions(false))
+	d.group.Go("metrics", func(ctx context.Context) error {
+		stop := context.AfterFunc(ctx, func() { srv.Close() })
+		defer stop()
+		return srv.Serve(l)
+	})
 }
 
 // isLoopback takes literal addresses and localhost only: another name may resolve to anything tomorrow.

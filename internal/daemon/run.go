@@ -47,6 +47,7 @@ type daemon struct {
 	web       *web.Server
 	sock      *paths.Listener
 	httpAddr  string
+	metricsAt string // address of the metrics, when a container asks for them
 
 	before string       // how the last process ended; a start that fails says no more than that
 	status atomic.Value // string
@@ -206,6 +207,7 @@ func (d *daemon) openDoors() error {
 			return err
 		}
 	}
+	d.openMetrics(metricsAddr)
 	d.clients = newClients(d.qm, d.log, d.clk, d.keys, d.lowLatency())
 	d.clients.plainEverywhere = d.cfg.PlainPasswords || d.opt.Dev
 	d.clients.maxChannels, d.clients.maxActive = int(d.cfg.MaxChannels), int(d.cfg.MaxActiveChannels)

@@ -26,6 +26,24 @@ func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// NewMetrics makes a door that has nothing but GET /metrics, for whoever asks.
+func NewMetrics(o Options) *Server {
+	o.LoopbackAdmin = false
+	s := New(o)
+	mux := http.NewServeMux()
+	serve := func(pattern string, h handler) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := h(w, r); err != nil {
+				s.fail(w, r, err)
+			}
+		})
+	}
+	serve("GET /metrics", s.getMetrics)
+	serve("/", func(w http.ResponseWriter, r *http.Request) error { return nowhere(mux, w, r) })
+	s.http.Handler = s.guard(mux)
+	return s
+}
+
 // gauge is a metric that comes from an attribute of a DISPLAY row.
 type gauge struct{ name, help, key string }
 
