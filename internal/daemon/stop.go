@@ -85,15 +85,20 @@ func (d *daemon) forward(ctx context.Context) error {
 	}
 }
 
-// stop ends the manager. Further requests while it ends can only make it quicker.
+// sendAway breaks the connections of clients that connect again by themselves, if that was asked for.
+func (d *daemon) sendAway() {
+	if d.reconnect.Load() {
+		d.clients.srv.Reconnect()
+	}
+}
+
+// stop ends the manager. Further requests while it ends can only make it quicker, or send clients away.
 func (d *daemon) stop(r StopRequest, fault error) error {
 	d.status.Store(stoppingWords[r.Mode])
 	d.log.Info().Str("why", r.Why).Msgf("queue manager %s: %s", d.opt.Name, stoppingWords[r.Mode])
 	d.group.Go("quiesce clients", func(context.Context) error {
 		d.clients.quiesce()
-		if d.reconnect.Load() {
-			d.clients.srv.Reconnect()
-		}
+		d.sendAway()
 		return nil
 	})
 	d.notify.send("STOPPING=1\nSTATUS=" + stoppingWords[r.Mode])
@@ -117,6 +122,7 @@ func (d *daemon) stop(r StopRequest, fault error) error {
 		case <-hard:
 			d.exit(mode, fault)
 		case n := <-d.stops:
+			d.sendAway()
 			if n.Mode <= mode {
 				continue
 			}
