@@ -167,7 +167,12 @@ func TestNotify(t *testing.T) {
 // notifySocket is where a supervisor reads, for the queue manager that starts next, which answers its watchdog each 10 ms.
 func notifySocket(t *testing.T) *net.UnixConn {
 	t.Helper()
-	sock := filepath.Join(t.TempDir(), "notify")
+	dir, err := os.MkdirTemp("/tmp", "qmgrd-test-") // t.TempDir() may be longer than an address of a socket can be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	sock := filepath.Join(dir, "notify")
 	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: sock, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,12 @@ func ackChunk(n int) string {
 func serveUnix(t *testing.T, s *Server) (dial func(request string) (net.Conn, *bufio.Reader)) {
 	t.Helper()
 	s.opt.Admins.UID = os.Getuid()
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	dir, err := os.MkdirTemp("/tmp", "qmgrd-test-") // t.TempDir() may be longer than an address of a socket can be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
