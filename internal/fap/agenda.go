@@ -16,7 +16,7 @@ type agenda struct {
 	mu    invariants.Ranked[invariants.Leaf]
 	dues  dues
 	timer clock.Timer
-	at    int64 // when the timer runs, clock's Unix nanoseconds; 0: it does not
+	at    int64 // when the timer runs, clock.Ticks; 0: it does not
 	off   bool
 }
 
@@ -29,7 +29,7 @@ type due struct {
 
 // set asks for tick of a socket, d from now.
 func (a *agenda) set(k *socket, d time.Duration) {
-	at := a.clk.Now().Add(max(d, time.Millisecond)).UnixNano()
+	at := clock.Ticks(a.clk.Now()) + int64(max(d, time.Millisecond))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := &k.due
@@ -57,7 +57,7 @@ func (a *agenda) arm() {
 		return
 	}
 	a.at = a.dues[0].at
-	wait := max(time.Duration(a.at-a.clk.Now().UnixNano()), 0)
+	wait := max(time.Duration(a.at-clock.Ticks(a.clk.Now())), 0)
 	if a.timer == nil {
 		a.timer = a.clk.AfterFunc(wait, a.run)
 	} else {
@@ -67,7 +67,7 @@ func (a *agenda) arm() {
 
 // run calls tick of those whose time has come.
 func (a *agenda) run() {
-	for _, k := range a.take(a.clk.Now().UnixNano()) {
+	for _, k := range a.take(clock.Ticks(a.clk.Now())) {
 		k.tick()
 	}
 	a.mu.Lock()

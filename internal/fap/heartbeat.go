@@ -3,6 +3,7 @@ package fap
 import (
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 )
 
@@ -19,7 +20,7 @@ const (
 // On a shared socket either end asks after an interval of silence. On an unshared one the client never asks, and only
 // listens while a get waits: then the server sends one each interval.
 func (k *socket) startHeartbeats() {
-	now := k.s.opt.Clock.Now().UnixNano()
+	now := clock.Ticks(k.s.opt.Clock.Now())
 	k.lastRead.Store(now)
 	k.busyAt = now
 	if next := k.firstTick(); next > 0 {
@@ -49,7 +50,7 @@ func sooner(a, b time.Duration) time.Duration {
 // tick looks at the socket when its time has come, and says when next. It must not wait: it is called for all sockets in
 // turn.
 func (k *socket) tick() {
-	now := k.s.opt.Clock.Now().UnixNano()
+	now := clock.Ticks(k.s.opt.Clock.Now())
 	next := time.Duration(0)
 	if every := k.beatEvery(); every > 0 {
 		n, ask, silent := k.beatDue(now, every)
@@ -108,7 +109,7 @@ func (c *conv) waitDisk(fn func()) {
 func (k *socket) notListening(fn func()) {
 	k.deaf.Store(true)
 	defer func() {
-		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
+		k.lastRead.Store(clock.Ticks(k.s.opt.Clock.Now()))
 		k.deaf.Store(false)
 	}()
 	k.notReading(fn)

@@ -14,10 +14,10 @@ func TestSlowDiskIsNoSilence(t *testing.T) {
 	k := &socket{s: &Server{opt: Options{Clock: clk}}}
 	k.link.Store(&link{shared: true, heartbeat: time.Second})
 	k.turn.home = k
-	k.lastRead.Store(clk.Now().UnixNano())
-	k.counts.lastCall.Store(clk.Now().UnixNano())
+	k.lastRead.Store(clock.Ticks(clk.Now()))
+	k.counts.lastCall.Store(clock.Ticks(clk.Now()))
 	look := func() (silent bool, left time.Duration) {
-		now := clk.Now().UnixNano()
+		now := clock.Ticks(clk.Now())
 		_, _, silent = k.beatDue(now, time.Second)
 		return silent, k.idleDue(now, 20*time.Second)
 	}
@@ -35,5 +35,30 @@ func TestSlowDiskIsNoSilence(t *testing.T) {
 	other.waitDisk(func() { clk.Advance(time.Minute) }) // the reader has listened all the time
 	if silent, left := look(); !silent || left > 0 {
 		t.Errorf("a peer that said nothing: silent %v, idle in %v", silent, left)
+	}
+}
+
+// TestClockIsSet: a peer is neither silent nor idle because somebody sets the machine's clock, and heartbeats and DISCINT go on when it
+// is set back.
+func TestClockIsSet(t *testing.T) {
+	clk := &clock.Settable{}
+	k := &socket{s: &Server{opt: Options{Clock: clk}}, inst: &Instance{Disconnect: time.Hour}}
+	k.link.Store(&link{shared: true, heartbeat: 5 * time.Minute})
+	k.s.agenda.clk = clk
+	k.startHeartbeats()
+	k.counts.lastCall.Store(k.lastRead.Load())
+	defer k.s.agenda.timer.Stop()
+	for _, by := range []time.Duration{3 * time.Hour, -7 * time.Hour} {
+		clk.Set(by)
+		now := clock.Ticks(clk.Now())
+		next, ask, silent := k.beatDue(now, 5*time.Minute)
+		if left := k.idleDue(now, time.Hour); silent || ask || next > 5*time.Minute || left <= 0 || left > time.Hour {
+			t.Errorf("set by %v: silent %v, asks %v, looks in %v, idle in %v", by, silent, ask, next, left)
+		}
+		k.s.agenda.mu.Lock()
+		if wait := time.Duration(k.s.agenda.at - clock.Ticks(clk.Now())); wait > 5*time.Minute {
+			t.Errorf("set by %v: the next heartbeat is in %v", by, wait)
+		}
+		k.s.agenda.mu.Unlock()
 	}
 }

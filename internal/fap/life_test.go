@@ -148,6 +148,7 @@ func TestBusyIsNoSilence(t *testing.T) {
 	for range 3 {
 		clk.Advance(300 * time.Second)
 		p.want(wire.Heartbeat)
+		eventually(t, "it is written", func() bool { return !s.Beating() }) // until then no other is sent
 	}
 	close(b.commits)
 	p.want(wire.MQCMIT.Reply())

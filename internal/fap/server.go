@@ -52,7 +52,7 @@ type Server struct {
 	sockets map[*socket]struct{}
 	convs   map[mqi.ID]*conv // by connection id, for SPI NOTIFY
 	quiesce wire.Action      // sent to sockets that come later too
-	count   atomic.Uint32 // sockets so far
+	count   atomic.Uint32    // sockets so far
 	agenda  agenda
 	busy    atomic.Int32 // readers that wait for nothing
 }

@@ -64,7 +64,7 @@ type socket struct {
 	due       due          // of the server's agenda
 	busyAt    int64        // when DISCINT last saw a get wait; the agenda's
 	connected atomic.Bool  // an MQCONN has been accepted: the handshake is over
-	lastRead  atomic.Int64 // clock's Unix nanoseconds
+	lastRead  atomic.Int64 // clock.Ticks
 	beating   atomic.Bool  // a heartbeat is being written
 	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
 	stopping  atomic.Bool  // the channel was asked to end: no conversation connects any more
@@ -381,7 +381,7 @@ func (k *socket) segment(max int) (wire.Header, []byte, error) {
 		if err := k.more(size); err != nil {
 			return h, nil, err
 		}
-		k.lastRead.Store(k.s.opt.Clock.Now().UnixNano())
+		k.lastRead.Store(clock.Ticks(k.s.opt.Clock.Now()))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 )
 
@@ -42,7 +43,7 @@ type counts struct {
 	number   uint32
 	started  time.Time
 	calls    atomic.Int64
-	lastCall atomic.Int64 // Unix nanoseconds
+	lastCall atomic.Int64 // clock.Ticks
 	in, out  atomic.Int64
 
 	bufsIn, bufsOut atomic.Int64
@@ -99,7 +100,7 @@ func (k *socket) status() (Status, bool) {
 		Waiting: k.waits.Load() > 0, Started: n.started, Calls: n.calls.Load(), BytesIn: n.in.Load(), BytesOut: n.out.Load(),
 		BuffersIn: n.bufsIn.Load(), BuffersOut: n.bufsOut.Load()}
 	if at := n.lastCall.Load(); at != 0 {
-		st.LastCall = time.Unix(0, at)
+		st.LastCall = clock.FromTicks(at, k.s.opt.Clock.Now())
 	}
 	return st, true
 }

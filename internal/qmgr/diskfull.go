@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/store"
 )
 
@@ -15,8 +16,8 @@ const fullEvery = time.Minute
 // diskState remembers whether units of work find room.
 type diskState struct {
 	full    atomic.Bool  // one was refused, and none that takes room has been accepted since
-	refused atomic.Int64 // UnixNano of the last one
-	told    atomic.Int64 // UnixNano of the last entry in the log,
+	refused atomic.Int64 // clock.Ticks of the last one
+	told    atomic.Int64 // clock.Ticks of the last entry in the log,
 	tell    atomic.Bool  // which the one that there is room is to follow
 }
 
@@ -31,7 +32,7 @@ func (m *Manager) noteStore(tx *store.Tx, err error) {
 		}
 		return
 	}
-	now := m.opt.Clock.Now().UnixNano()
+	now := clock.Ticks(m.opt.Clock.Now())
 	d.refused.Store(now)
 	d.full.Store(true)
 	last := d.told.Load()
@@ -46,5 +47,5 @@ func (m *Manager) noteStore(tx *store.Tx, err error) {
 // DiskFull reports whether a unit of work was refused lately because there is no room on disk, and none that takes room has been
 // accepted since.
 func (m *Manager) DiskFull() bool {
-	return m.disk.full.Load() && m.opt.Clock.Now().UnixNano()-m.disk.refused.Load() < int64(fullEvery)
+	return m.disk.full.Load() && clock.Ticks(m.opt.Clock.Now())-m.disk.refused.Load() < int64(fullEvery)
 }

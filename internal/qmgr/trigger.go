@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -53,7 +54,7 @@ func (q *Queue) triggers(how int32, now time.Time) bool {
 		}
 		q.watch.disarmed = true
 	case mqi.MQTT_FIRST:
-		q.watch.lastTrig = now.UnixNano()
+		q.watch.lastTrig = clock.Ticks(now)
 	}
 	q.watch.missed = false
 	return true
@@ -262,7 +263,7 @@ func (m *Manager) afterPut(u *uow, q *Queue, n *newMsg) {
 // intervalOver reports whether TRIGINT is over since the last trigger message.
 func (m *Manager) intervalOver(now time.Time, last int64) bool {
 	ms := numAttr(m.qmgrDef(), "TRIGINT", 999999999)
-	return now.UnixNano()-last >= int64(ms)*int64(time.Millisecond)
+	return clock.Ticks(now)-last >= int64(ms)*int64(time.Millisecond)
 }
 
 // afterRefusal does what a put to a full queue causes.

@@ -3,6 +3,7 @@ package qmgr
 import (
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -52,12 +53,12 @@ func parseWatchCfg(d *Def) watchCfg {
 
 // queueWatch is what a queue remembers between verbs for triggers and events. Under Queue.mu.
 type queueWatch struct {
-	lastTrig int64 // of TRIGTYPE(FIRST), Unix nanoseconds; 0 none since the start
+	lastTrig int64 // of TRIGTYPE(FIRST), clock.Ticks; 0 none since the start
 	disarmed bool  // DEPTH has fired, NOTRIGGER is on its way
 	missed   bool  // FIRST was due but for a reader, or for nothing being committed: look again at the next commit
 	busy     bool  // an event's change of attributes is on its way
 
-	service int64 // start of the service interval, Unix nanoseconds; 0 not running
+	service int64 // start of the service interval, clock.Ticks; 0 not running
 
 	resetAt  int64 // of the counters, Unix nanoseconds; 0 the start of the queue manager
 	enq, deq int64
@@ -127,7 +128,7 @@ func (q *Queue) arrived(e *entry, cfg *queueCfg, now time.Time) (fx outcome) {
 	switch {
 	case w.service == 0:
 	case depth == 1:
-		q.watch.service = now.UnixNano()
+		q.watch.service = clock.Ticks(now)
 	case w.service == mqi.MQQSIE_HIGH && q.overdue(w, now):
 		fx.events |= serviceHigh
 	}
@@ -191,14 +192,14 @@ func (q *Queue) departed(now time.Time) (fx outcome) {
 	}
 	q.watch.service = 0
 	if depth > 0 {
-		q.watch.service = now.UnixNano()
+		q.watch.service = clock.Ticks(now)
 	}
 	return fx
 }
 
 // overdue reports whether the service interval is over.
 func (q *Queue) overdue(w *watchCfg, now time.Time) bool {
-	return q.watch.service != 0 && now.UnixNano()-q.watch.service > int64(w.interval)
+	return q.watch.service != 0 && clock.Ticks(now)-q.watch.service > int64(w.interval)
 }
 
 // refusedFull notes a put that found the queue full.
