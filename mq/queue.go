@@ -126,7 +126,10 @@ func (q *Queue) reopen(ctx context.Context) error {
 	return failedOnly(err)
 }
 
-const objectExists Reason = mqi.MQRC_OBJECT_ALREADY_EXISTS
+const (
+	objectExists Reason = mqi.MQRC_OBJECT_ALREADY_EXISTS
+	notEmpty     Reason = mqi.MQRC_Q_NOT_EMPTY
+)
 
 func failedOnly(err error) error {
 	if isFailed(err) {
@@ -162,7 +165,8 @@ func (q *Queue) Name() string { return q.name }
 // Close closes the queue (MQCLOSE). A temporary dynamic queue goes with the handle that made it.
 func (q *Queue) Close(ctx context.Context) error { return q.close(ctx, mqi.MQCO_NONE) }
 
-// Delete closes a permanent dynamic queue and deletes it; purge also when there are messages on it.
+// Delete closes a permanent dynamic queue and deletes it; purge also when there are messages on it. One that is not empty, or in
+// use by a unit of work, stays, and open: reason 2055.
 func (q *Queue) Delete(ctx context.Context, purge bool) error {
 	if purge {
 		return q.close(ctx, mqi.MQCO_DELETE_PURGE)
@@ -186,6 +190,9 @@ func (q *Queue) closeAs(ctx context.Context, r reopener, h *handle, options int3
 		return nil
 	}
 	_, err := c.once(ctx, "MQCLOSE", q.name, wire.MQCLOSE, h, &wire.Close{Options: options}, true)
+	if errors.Is(err, notEmpty) { // it is open still
+		return err
+	}
 	c.forget(r)
 	if q.ahead != nil && h == &q.h && !isFailed(err) {
 		c.pushed.forget(h.hobj)

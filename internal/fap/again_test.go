@@ -60,3 +60,45 @@ func TestConnectedAgain(t *testing.T) {
 		p.connect(1)
 	}
 }
+
+// unclosed is a backend whose queues cannot be closed at first.
+type unclosed struct{ *memory.Manager }
+
+func (b unclosed) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := b.Manager.Connect(ctx, r)
+	return &unclosedConn{Conn: c}, err
+}
+
+type unclosedConn struct {
+	fap.Conn
+	tried bool
+}
+
+func (c *unclosedConn) Close(ctx context.Context, hobj, options int32) error {
+	if !c.tried {
+		c.tried = true
+		return mqi.E("MQCLOSE", "Q1", mqi.MQRC_Q_NOT_EMPTY)
+	}
+	return c.Conn.Close(ctx, hobj, options)
+}
+
+// TestNotClosed: an MQCLOSE that fails ends what was asked for, and no more: the next request may refer to its selection.
+func TestNotClosed(t *testing.T) {
+	p := start(t, nil, unclosed{memory.New("QM1", "Q1")}, nil).client(t)
+	in, out := p.open(1, "Q1"), p.open(1, "Q1")
+	p.request(1, in, wire.ReqSelection, mqi.MQGMO_NO_SYNCPOINT, 1, 0, false)
+	close := func() int32 {
+		p.send(wire.MQCLOSE, 1, in, &wire.Close{})
+		return p.refusal(wire.MQCLOSE.Reply()).Reason
+	}
+	if rc := close(); rc != mqi.MQRC_Q_NOT_EMPTY {
+		t.Fatal(rc)
+	}
+	p.put(1, out, "m", 0)
+	p.quiet()
+	p.request(1, in, wire.ReqSync, mqi.MQGMO_NO_SYNCPOINT, 1, 0, false)
+	p.message("m", 1, 1)
+	if rc := close(); rc != 0 {
+		t.Fatal(rc)
+	}
+}

@@ -103,8 +103,7 @@ func (c *conv) verb(m call, a wire.API, b wire.Body) error {
 	case *wire.Open:
 		return c.open(m, a, b)
 	case *wire.Close:
-		c.streams.forget(a.Hobj)
-		return c.reply(m.h, api(c.conn.Close(c.ctx, a.Hobj, b.Options), -1), &wire.Empty{})
+		return c.close(m, a, b)
 	case *wire.Put:
 		return c.put(m, a, b, false)
 	case *wire.Put1:
@@ -170,6 +169,15 @@ func roomFor(n int, list []mqi.RR) []mqi.RR { return list[:min(n, len(list))] }
 func replyOD(od *mqi.OD, version int32) {
 	od.Version = version
 	od.ObjectString, od.SelectionString = "", ""
+}
+
+func (c *conv) close(m call, a wire.API, b *wire.Close) error {
+	c.streams.hush(a.Hobj)
+	err := c.conn.Close(c.ctx, a.Hobj, b.Options)
+	if !failed(err) {
+		c.streams.forget(a.Hobj)
+	}
+	return c.reply(m.h, api(err, -1), &wire.Empty{})
 }
 
 // tooLong refuses what the channel does not carry.

@@ -86,13 +86,19 @@ func (s *streams) reset(c *conv) {
 	*s = streams{c: c, open: map[int32]*stream{}}
 }
 
-// forget ends what was asked for on a handle.
-func (s *streams) forget(hobj int32) {
+// hush ends the request on a handle that its client closes. When that fails another request may refer to its selection.
+func (s *streams) hush(hobj int32) {
 	if st := s.open[hobj]; st != nil {
 		s.c.unpark(st)
 		st.endPause()
-		delete(s.open, hobj)
+		st.open, st.asked, st.hint = false, false, 0
 	}
+}
+
+// forget ends what was asked for on a handle.
+func (s *streams) forget(hobj int32) {
+	s.hush(hobj)
+	delete(s.open, hobj)
 }
 
 // request serves REQUEST_MSGS. With the confirm flag the client wants to know now whether there is a message; without, the

@@ -57,7 +57,7 @@ func (c *Conn) openDynamic(ctx context.Context, op string, h *handle, model *Obj
 }
 
 // Close closes a handle (MQCLOSE), and with MQCO_DELETE or MQCO_DELETE_PURGE deletes a permanent dynamic queue. Wrong
-// options (2045, 2046) leave the handle open; a queue that cannot be deleted now (2055) stays, the handle does not.
+// options (2045, 2046), and a queue that cannot be deleted now (2055), leave the handle open: the call may be made again.
 func (c *Conn) Close(ctx context.Context, n Handle, options int32) error {
 	if err := c.begin("MQCLOSE", ""); err != nil {
 		return err
@@ -110,6 +110,13 @@ func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error 
 		}
 	}
 	q := h.queue
+	permanent := del && deftype == "PERMDYN"
+	var rc mqi.RC
+	if permanent {
+		if rc = q.readyToDelete(options&mqi.MQCO_DELETE_PURGE != 0); rc == mqi.MQRC_Q_NOT_EMPTY {
+			return mqi.E("MQCLOSE", h.name, rc)
+		}
+	}
 	c.forget(h)
 	if q == nil {
 		return nil
@@ -122,12 +129,9 @@ func (c *Conn) closeHandle(ctx context.Context, h *handle, options int32) error 
 		return c.m.dropDynamic(ctx, q)
 	}
 	switch {
-	case h.creator && deftype == "TEMPDYN":
-		return c.m.dropDynamic(ctx, q)
-	case del:
-		if rc := q.readyToDelete(options&mqi.MQCO_DELETE_PURGE != 0); rc != 0 {
-			return mqi.E("MQCLOSE", h.name, rc)
-		}
+	case rc != 0:
+		return mqi.E("MQCLOSE", h.name, rc)
+	case h.creator && deftype == "TEMPDYN", permanent:
 		return c.m.dropDynamic(ctx, q)
 	}
 	return nil

@@ -251,12 +251,16 @@ func TestDynamicQueues(t *testing.T) {
 	}
 	h = r.openQ(r.c, name, inOut)
 	wantRC(t, r.c.Close(bg, h, mqi.MQCO_DELETE), mqi.MQRC_Q_NOT_EMPTY)
+	r.put(r.c, h, "y", 0) // the handle is good still
+	r.get(r.c, h, 0)
+	wantRC(t, r.c.Close(bg, h, 0), 0)
 	h = r.openQ(c2, name, inOut) // any handle may delete it
 	r.get(c2, h, mqi.MQGMO_SYNCPOINT)
 	h3 := r.openQ(r.c, name, inOut)
 	wantRC(t, r.c.Close(bg, h3, mqi.MQCO_DELETE_PURGE), mqi.MQRC_Q_NOT_EMPTY)
 	wantRC(t, c2.Backout(bg), 0)
-	wantRC(t, c2.Close(bg, h, mqi.MQCO_DELETE_PURGE), 0)
+	wantRC(t, r.c.Close(bg, h3, mqi.MQCO_DELETE_PURGE), 0) // once more, as the reason code advises
+	wantRC(t, c2.Close(bg, h, 0), 0)
 	if exists(name) {
 		t.Error("permanent dynamic queue was not deleted")
 	}
