@@ -139,11 +139,24 @@ func (c *conversion) part(format string, b []byte, from Coding, depth int) ([]by
 	if p, ok := h.(*EPH); ok {
 		inCCSID(p.Msg.Params, c.to.CCSID)
 	}
-	out, err := h.Append(make([]byte, 0, len(b)+64), c.to)
+	to := c.to
+	out, err := h.Append(make([]byte, 0, len(b)+64), to)
+	if grows(convertReason(err), to) { // then the header is in what the queue manager has, and what follows as it was asked for
+		if to = NativeCoding(DefaultCCSID); rc == 0 {
+			rc = MQRC_PARTIALLY_CONVERTED
+		}
+		out, err = h.Append(out[:0], to)
+	}
 	if err != nil {
 		return b, from, convertReason(err)
 	}
-	return append(out, data...), c.to, rc
+	return append(out, data...), to, rc
+}
+
+// grows reports a header whose character fields have no room for themselves in a code page, UTF-16 for example.
+func grows(rc RC, to Coding) bool {
+	cs, known := LookupCharset(to.CCSID, to.Encoding)
+	return rc == MQRC_CONVERTED_STRING_TOO_BIG || rc == MQRC_TARGET_CCSID_ERROR && known && cs.Wide()
 }
 
 // unreadable is the reason of a structure that cannot be read: none when the end of it has been cut off. It stays as it was.

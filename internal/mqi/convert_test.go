@@ -195,7 +195,7 @@ func TestConvertPartly(t *testing.T) {
 		{"2110 broken header", []byte("DLH nothing"), native, MQRC_FORMAT_ERROR},
 		{"2190 name grows", must((&DLH{DestQName: string(bytes.Repeat([]byte("é"), 48))}).Append(nil, big819)), native,
 			MQRC_CONVERTED_STRING_TOO_BIG},
-		{"2115 UTF-16 header", must((&DLH{}).Append(nil, big819)), bigUTF16, MQRC_TARGET_CCSID_ERROR},
+		{"2115", must((&DLH{}).Append(nil, big819)), Coding{MQENC_NORMAL, 99}, MQRC_TARGET_CCSID_ERROR},
 		{"2116", must((&DLH{}).Append(nil, big819)), Coding{0, 819}, MQRC_TARGET_INTEGER_ENC_ERROR},
 	} {
 		md := mdOf(MQFMT_DEAD_LETTER_HEADER, big819)
@@ -203,6 +203,24 @@ func TestConvertPartly(t *testing.T) {
 		if rc != x.rc || !bytes.Equal(got, x.body) || md.CodedCharSetID != 819 {
 			t.Errorf("%s: %d %v", x.name, rc, md.CodedCharSetID)
 		}
+	}
+}
+
+// A header cannot be in UTF-16: it is converted to the queue manager's code page, and what it stands in front of to UTF-16 (2272).
+func TestConvertPartlyToUTF16(t *testing.T) {
+	rfh := RFH2{Encoding: MQENC_NORMAL, CodedCharSetID: 819, Format: MQFMT_STRING, NameValueCCSID: 1208, Folders: []string{"<usr><a>1</a></usr>"}}
+	body := append(must(rfh.Append(nil, big819)), "\xe4"...)
+	md := mdOf(MQFMT_RF_HEADER_2, big819)
+	got, rc := Convert(&md, body, bigUTF16, -1)
+	h, rest, err := ParseRFH2(got, native)
+	if rc != MQRC_PARTIALLY_CONVERTED || err != nil || md.Encoding != MQENC_NATIVE || md.CodedCharSetID != DefaultCCSID ||
+		h.Encoding != bigUTF16.Encoding || h.CodedCharSetID != bigUTF16.CCSID || string(rest) != "\x00\xe4" {
+		t.Errorf("%d %v %+v %+v %q", rc, err, md, h, rest)
+	}
+	body = append(must((&DLH{Encoding: MQENC_NORMAL, CodedCharSetID: 819, Format: MQFMT_NONE}).Append(nil, big819)), 1)
+	md = mdOf(MQFMT_DEAD_LETTER_HEADER, big819)
+	if _, rc := Convert(&md, body, bigUTF16, -1); rc != MQRC_FORMAT_ERROR || md.CodedCharSetID != DefaultCCSID {
+		t.Errorf("data that cannot be converted: %d %+v", rc, md)
 	}
 }
 

@@ -113,9 +113,8 @@ func (g *getting) read(f *found) (*readMsg, error) {
 		}
 		msg.recs = append(msg.recs, rec)
 	}
-	if msg.warn == 0 && g.match.complete && msg.head.md.Offset == 0 { // a whole logical message is no segment
-		msg.head.md.MsgFlags &^= segmentFlags
-		msg.head.md.OriginalLength = mqi.MQOL_UNDEFINED
+	if msg.warn == 0 && len(f.more) > 0 { // joined, it is the only segment
+		msg.head.md.MsgFlags |= segmentFlags
 	}
 	return msg, nil
 }
@@ -365,7 +364,7 @@ func (g *getting) moveOn(msg *readMsg, fits bool) mqi.RC {
 // deliver fills what the caller gets.
 func (g *getting) deliver(f *found, msg *readMsg, out *shaped) ([]byte, int, error) {
 	*g.md = out.md
-	if g.h.opts&mqi.MQOO_SAVE_ALL_CONTEXT != 0 {
+	if g.h.opts&mqi.MQOO_SAVE_ALL_CONTEXT != 0 && !g.tooSmall(len(out.data)) {
 		g.h.saved = &savedContext{md: msg.head.md, valid: !g.browse}
 	}
 	body, n := out.data, len(out.data)

@@ -44,8 +44,16 @@ func (g *getting) shape(head *msgHead, body []byte) *shaped {
 	return out.inVersion(g.md.Version)
 }
 
+// propCtl is the PROPCTL in force: that of an alias is its own.
+func (h *handle) propCtl() string {
+	if o := h.res.path[0]; o.Queue == nil {
+		return o.Def().Get("PROPCTL")
+	}
+	return h.queue.cfg.Load().propCtl
+}
+
 func (g *getting) propControl() mqi.PropControl {
-	ctl, ok := propControls[g.q.cfg.Load().propCtl]
+	ctl, ok := propControls[g.h.propCtl()]
 	if !ok {
 		ctl = mqi.MQPROP_COMPATIBILITY
 	}
@@ -91,7 +99,7 @@ func extension(md *mqi.MD, body []byte) ([]byte, mqi.RC) {
 		return body, 0
 	}
 	e, rest, err := mqi.ParseMDE(body, mqi.Coding{Encoding: md.Encoding, CCSID: orDefault(md.CodedCharSetID)})
-	if err != nil {
+	if err != nil || e.CodedCharSetID <= 0 && e.CodedCharSetID != mqi.MQCCSI_INHERIT {
 		return body, mqi.MQRC_MDE_ERROR
 	}
 	md.Version = 2

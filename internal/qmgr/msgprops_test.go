@@ -77,6 +77,34 @@ func TestPropertyControl(t *testing.T) {
 	}
 }
 
+// An alias has a PROPCTL of its own, which also changes under an open handle.
+func TestPropertyControlOfAlias(t *testing.T) {
+	const inRFH2, none = "MQHRF2 text [colour=red]", "MQSTR text []"
+	r := newRig(t)
+	r.define("QLOCAL", "Q", "PROPCTL", "ALL")
+	r.define("QALIAS", "A", "TARGET", "Q", "PROPCTL", "NONE")
+	q, a := r.openQ(r.c, "Q", inOut), r.openQ(r.c, "A", mqi.MQOO_INPUT_SHARED|mqi.MQOO_BROWSE)
+	as, data := rfh2Message(t, "text", "<usr><colour>red</colour></usr>")
+	r.put(r.c, q, data, 0, as)
+	for _, c := range []struct {
+		queue, alias     string
+		byQueue, byAlias string
+	}{
+		{"ALL", "NONE", inRFH2, none},
+		{"NONE", "FORCE", none, inRFH2},
+		{"NONE", "COMPAT", none, inRFH2},
+	} {
+		r.alter(ClassQueue, "Q", "PROPCTL", c.queue)
+		r.alter(ClassQueue, "A", "PROPCTL", c.alias)
+		for h, want := range map[Handle]string{q: c.byQueue, a: c.byAlias} {
+			text, md := r.get(r.c, h, mqi.MQGMO_BROWSE_FIRST)
+			if got := shown(text, md); got != want {
+				t.Errorf("%+v: %s, want %s", c, got, want)
+			}
+		}
+	}
+}
+
 // putWithProp puts "text" with a property of a message handle.
 func (r *rig) putWithProp(h Handle, name, value string) {
 	r.t.Helper()

@@ -202,9 +202,12 @@ func (c *Conn) resolvedNames(h *handle, od *mqi.OD) {
 	if od.Version < 3 {
 		return
 	}
+	if od.ResolvedType = mqi.MQOT_Q; onlyLooks(h.opts) {
+		od.ResolvedQName, od.ResolvedQMgrName = "", ""
+		return
+	}
 	od.ResolvedQName, od.ResolvedQMgrName = h.res.qName, h.res.qmName
 	if h.opts&mqi.MQOO_RESOLVE_LOCAL_Q != 0 && h.res.base != nil {
 		od.ResolvedQName, od.ResolvedQMgrName = h.res.base.Name, c.m.opt.Name
 	}
-	od.ResolvedType = mqi.MQOT_Q
 }

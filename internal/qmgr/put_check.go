@@ -32,7 +32,7 @@ func checkPutMD(md *mqi.MD, remote bool) (warn, fail mqi.RC) {
 		return 0, mqi.MQRC_MSG_TYPE_ERROR
 	}
 	switch {
-	case md.Expiry != mqi.MQEI_UNLIMITED && (md.Expiry <= 0 || md.Expiry > 999999999):
+	case md.Expiry != mqi.MQEI_UNLIMITED && md.Expiry <= 0:
 		return 0, mqi.MQRC_EXPIRY_ERROR
 	case md.Feedback < 0 || md.Feedback > mqi.MQFB_APPL_LAST:
 		return 0, mqi.MQRC_FEEDBACK_ERROR

@@ -24,6 +24,8 @@ func TestPutDescriptorReasons(t *testing.T) {
 		{"message type", func(md *mqi.MD) { md.MsgType = 7 }, mqi.MQRC_MSG_TYPE_ERROR},
 		{"application's message type", func(md *mqi.MD) { md.MsgType = 70000 }, 0},
 		{"expiry 0", func(md *mqi.MD) { md.Expiry = 0 }, mqi.MQRC_EXPIRY_ERROR},
+		{"expiry -2", func(md *mqi.MD) { md.Expiry = -2 }, mqi.MQRC_EXPIRY_ERROR},
+		{"the longest expiry", func(md *mqi.MD) { md.Expiry = 1<<31 - 1 }, 0},
 		{"feedback", func(md *mqi.MD) { md.Feedback = -1 }, mqi.MQRC_FEEDBACK_ERROR},
 		{"report bit that must be refused", func(md *mqi.MD) { md.Report = 1 << 28 }, mqi.MQRC_REPORT_OPTIONS_ERROR},
 		{"report bit that may be ignored", func(md *mqi.MD) { md.Report = 8 }, mqi.MQRC_UNKNOWN_REPORT_OPTION},
@@ -204,6 +206,10 @@ func TestContextPassing(t *testing.T) {
 	})
 	_, _ = r.get(r.c, src, mqi.MQGMO_BROWSE_FIRST)
 	wantRC(t, pass(src, mqi.MQPMO_PASS_ALL_CONTEXT), mqi.MQRC_CONTEXT_NOT_AVAILABLE)
+	short, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+	_, _, err := r.c.Get(bg, src, &short, &gmo, 0)
+	wantRC(t, err, mqi.MQRC_TRUNCATED_MSG_FAILED)
+	wantRC(t, pass(src, mqi.MQPMO_PASS_ALL_CONTEXT), mqi.MQRC_CONTEXT_NOT_AVAILABLE) // it was not got
 	_, _ = r.get(r.c, src, 0)
 	wantRC(t, pass(src, mqi.MQPMO_PASS_ALL_CONTEXT), 0)
 	wantRC(t, pass(src, mqi.MQPMO_PASS_IDENTITY_CONTEXT), 0)

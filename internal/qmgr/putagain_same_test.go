@@ -235,7 +235,7 @@ func sameDeeds(t *testing.T, seed uint64, kinds, names []string) int {
 		}
 		body := fmt.Appendf(nil, "%d %s", i, bytes.Repeat([]byte("x"), rnd.IntN(120)))
 		if kind == "extension" && rnd.IntN(4) > 0 {
-			e := mqi.MDE{Format: mqi.MQFMT_STRING, MsgSeqNumber: 1, OriginalLength: int32(i + 1)}
+			e := mqi.MDE{Format: mqi.MQFMT_STRING, MsgSeqNumber: 1, CodedCharSetID: int32(i + 1)}
 			body, _ = e.Append(nil, mqi.NativeCoding(mqi.DefaultCCSID))
 		}
 		deeds = append(deeds, fmt.Sprint(queue, " ", kind))

@@ -21,6 +21,9 @@ type report struct {
 // reportData is how much of the message a report with data carries.
 const reportData = 100
 
+// expiredReport is how long, in tenths of a second, a report lasts that a message has expired and that is to expire as that does.
+const expiredReport = 600
+
 // wantsReport says whether the queue must look at the message's descriptor when it is got or expires.
 func wantsReport(r int32) bool { return r&(mqi.MQRO_COD|mqi.MQRO_EXPIRATION) != 0 }
 
@@ -68,8 +71,10 @@ func (m *Manager) reports(h *msgHead, body []byte, want, full, feedback int32) [
 	}
 	if md.Report&mqi.MQRO_PASS_DISCARD_AND_EXPIRY != 0 {
 		to.Report = md.Report & mqi.MQRO_DISCARD_MSG
-		to.Expiry = expiryLeft(m.opt.Clock.Now(), h.expire)
-		r.head.expire = h.expire
+		if r.head.expire = h.expire; feedback == mqi.MQFB_EXPIRATION { // no time is left of its message's
+			r.head.expire = expiryAt(m.opt.Clock.Now(), expiredReport)
+		}
+		to.Expiry = expiryLeft(m.opt.Clock.Now(), r.head.expire)
 	}
 	to.Version, to.GroupID, to.MsgSeqNumber, to.Offset = md.Version, md.GroupID, md.MsgSeqNumber, md.Offset
 	to.MsgFlags, to.OriginalLength = md.MsgFlags, md.OriginalLength

@@ -112,6 +112,28 @@ func TestReportIdentifiers(t *testing.T) {
 	}
 }
 
+// A report of expiry that is to expire as its message did has a minute.
+func TestExpirationReportExpires(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	r.define("QLOCAL", "REPLY")
+	q, reply := r.openQ(r.c, "Q", inOut), r.openQ(r.c, "REPLY", inOut)
+	for _, c := range []struct{ option, report, expiry int32 }{
+		{0, 0, mqi.MQEI_UNLIMITED},
+		{mqi.MQRO_PASS_DISCARD_AND_EXPIRY | mqi.MQRO_DISCARD_MSG, mqi.MQRO_DISCARD_MSG, 600},
+	} {
+		r.put(r.c, q, "x", 0, func(md *mqi.MD) {
+			md.Report, md.ReplyToQ, md.Expiry = mqi.MQRO_EXPIRATION|c.option, "REPLY", 10
+		})
+		r.clk.Advance(2 * time.Second)
+		_, _, err := tryGet(r.c, q, 0)
+		wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+		if _, md := r.get(r.c, reply, 0); md.Feedback != mqi.MQFB_EXPIRATION || md.Report != c.report || md.Expiry != c.expiry {
+			t.Errorf("option %d: %+v", c.option, md)
+		}
+	}
+}
+
 // Reports are part of the unit of work that causes them.
 func TestReportUnitOfWork(t *testing.T) {
 	r := newRig(t)

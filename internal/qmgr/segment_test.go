@@ -46,7 +46,7 @@ func TestSegmentsInLogicalOrder(t *testing.T) {
 		t.Errorf("%v %v %v", a, b, z)
 	}
 	text, md := r.get(r.c, h, completeGet|mqi.MQGMO_BROWSE_FIRST)
-	if text != "abcde" || md.MsgFlags != 0 || md.Offset != 0 || md.GroupID != a.GroupID {
+	if text != "abcde" || md.MsgFlags != mqi.MQMF_SEGMENT|mqi.MQMF_LAST_SEGMENT || md.Offset != 0 || md.GroupID != a.GroupID {
 		t.Errorf("%q %+v", text, md)
 	}
 	r.wantNext(h, logicalGet, "abc")
@@ -255,6 +255,19 @@ func TestMDE(t *testing.T) {
 	if text != "in a group" || got.MsgFlags != lastGroup|mqi.MQMF_MSG_IN_GROUP || got.MsgSeqNumber != 4 || got.Format != mqi.MQFMT_STRING {
 		t.Errorf("%q %+v", text, got)
 	}
+	for _, ccsid := range []int32{mqi.MQCCSI_UNDEFINED, mqi.MQCCSI_EMBEDDED, mqi.MQCCSI_DEFAULT, mqi.MQCCSI_INHERIT} {
+		e := mqi.MDE{Format: mqi.MQFMT_STRING, MsgSeqNumber: 1, OriginalLength: -1, CodedCharSetID: ccsid}
+		b, err := e.Append(nil, mqi.NativeCoding(37))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = tryPut(r.c, h, string(b)+"x", 0, func(md *mqi.MD) { md.Format, md.CodedCharSetID = mqi.MQFMT_MD_EXTENSION, 37 })
+		if ccsid != mqi.MQCCSI_INHERIT {
+			wantRC(t, err, mqi.MQRC_MDE_ERROR)
+		} else if text, md := r.get(r.c, h, 0); err != nil || text != "x" || md.CodedCharSetID != 37 {
+			t.Errorf("as the extension: %q %+v %v", text, md, err)
+		}
+	}
 	_, err = tryPut(r.c, h, "MDE is not there", 0, func(md *mqi.MD) { md.Format = mqi.MQFMT_MD_EXTENSION })
 	wantRC(t, err, mqi.MQRC_MDE_ERROR)
 }
@@ -383,7 +396,7 @@ func TestOriginalLength(t *testing.T) {
 		}
 	}
 	r.put(r.c, h, "0123456789abcdefgh", 0, flagged(mqi.MQMF_SEGMENTATION_ALLOWED))
-	if _, md := r.get(r.c, h, completeGet); md.OriginalLength != mqi.MQOL_UNDEFINED {
+	if _, md := r.get(r.c, h, completeGet); md.OriginalLength != 16 { // the descriptor is the first segment's but for MsgFlags
 		t.Errorf("joined: %d", md.OriginalLength)
 	}
 }

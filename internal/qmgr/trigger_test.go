@@ -144,6 +144,19 @@ func TestTriggerConditions(t *testing.T) {
 	r.want(1, "EVERY with a reader")
 }
 
+// What hinders the trigger message at TRIGDPTH puts it off: the next put finds the queue deeper than that.
+func TestTriggerDepthPassed(t *testing.T) {
+	r := newTrigRig(t, "TRIGTYPE", "DEPTH", "TRIGDPTH", "2")
+	r.alter(ClassQueue, "INIT", "MAXDEPTH", "0")
+	r.put(r.app, r.a, "x", 0)
+	r.put(r.app, r.a, "x", 0)
+	r.want(0, "the initiation queue is full")
+	r.alter(ClassQueue, "INIT", "MAXDEPTH", "10")
+	r.put(r.app, r.a, "x", 0)
+	r.put(r.app, r.a, "x", 0)
+	r.want(1, "there is room")
+}
+
 // Only messages of TRIGMPRI and above count.
 func TestTriggerPriority(t *testing.T) {
 	r := newTrigRig(t, "TRIGTYPE", "DEPTH", "TRIGDPTH", "2", "TRIGMPRI", "5")

@@ -142,7 +142,7 @@ func (q *Queue) putTriggers(w *watchCfg, fx *outcome) {
 	case mqi.MQTT_EVERY:
 		fx.trigger = true
 	case mqi.MQTT_DEPTH:
-		fx.trigger = q.in == 0 && n == w.trigDepth && !q.watch.disarmed
+		fx.trigger = q.in == 0 && n >= w.trigDepth && !q.watch.disarmed
 	case mqi.MQTT_FIRST:
 		switch {
 		case q.in > 0:
