@@ -87,7 +87,7 @@ func (c *checker) lookup(word string) (keyword, bool) {
 		word = syn
 	}
 	row, from := c.rowOf(word)
-	if cmd.Verb == "DISPLAY" && cmd.Object == "SUB" && word == "SUB" { // of names this one is documented as an attribute, too
+	if row == nil && cmd.Verb == "DISPLAY" && slices.Contains(cmd.Spec.Display, word) { // of names the table lists those that are attributes, too
 		if s, ok := attr.SchemaOf(cmd.Kind); ok {
 			row, _ = s.Lookup(word)
 			from = cmd.Kind

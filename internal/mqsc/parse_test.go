@@ -58,6 +58,8 @@ func TestParse(t *testing.T) {
 		"DIS NL(*) WHERE(NAMES CT 'x')":                                   "DISPLAY NAMELIST(*) WHERE NAMES CT x",
 		"DIS QL(*) WHERE(DEFPSIST NE NO)":                                 "DISPLAY QLOCAL(*) WHERE DEFPSIST NE NO",
 		"DIS CONN(*) TYPE(HANDLE) WHERE(APPLTAG EQ 'x')":                  "DISPLAY CONN(*) TYPE=HANDLE WHERE APPLTAG EQ x",
+		"DIS CONN(*) CONN APPLTAG":                                        "DISPLAY CONN(*) CONN APPLTAG",
+		"DIS SUB(*) SUB":                                                  "DISPLAY SUB(*) SUB",
 		"STOP CHL(A) MODE(FORCE) STATUS(INACTIVE)":                        "STOP CHANNEL(A) MODE=FORCE STATUS=INACTIVE",
 		"START LISTENER(A) IGNSTATE(YES)":                                 "START LISTENER(A) IGNSTATE=YES",
 		"DEL QL(A) NOPURGE IGNSTATE(YES)":                                 "DELETE QLOCAL(A) PURGE=NO IGNSTATE=YES",
