@@ -5,18 +5,6 @@ import (
 	"slices"
 )
 
-// Beating reports whether a heartbeat is being written.
-func (s *Server) Beating() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for k := range s.sockets {
-		if k.beating.Load() {
-			return true
-		}
-	}
-	return false
-}
-
 // Unsent is the most that any socket has to write.
 func (s *Server) Unsent() int {
 	s.mu.Lock()

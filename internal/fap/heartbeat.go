@@ -60,7 +60,7 @@ func (k *socket) tick() {
 		}
 		next = n
 		if ask { // when the next look is fixed: the peer may answer at once
-			defer k.aside("heartbeat", func() error { k.sendBeat(); return nil })
+			defer k.sendBeat()
 		}
 	}
 	if limit := k.inst.Disconnect; limit > 0 {
@@ -124,16 +124,11 @@ func (k *socket) idleDue(now int64, limit time.Duration) time.Duration {
 	return limit - time.Duration(now-max(k.busyAt, k.counts.lastCall.Load()))
 }
 
-// sendBeat asks the peer for a sign of life. It may wait for a writer that is stuck; the next tick, which does not send a
-// second one meanwhile, then ends the socket and frees both.
+// sendBeat asks the peer for a sign of life.
 func (k *socket) sendBeat() {
-	if !k.beating.CompareAndSwap(false, true) {
-		return
-	}
-	defer k.beating.Store(false)
 	h := k.plain(wire.Heartbeat)
 	h.Flags |= wire.FlagConfirm
-	if err := k.write(h, wire.API{}, &wire.Empty{}); err != nil {
+	if err := k.guarded("heartbeat", func() error { return k.write(h, wire.API{}, &wire.Empty{}) }); err != nil {
 		k.cancel(err)
 	}
 }

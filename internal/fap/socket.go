@@ -65,7 +65,6 @@ type socket struct {
 	busyAt    int64        // when DISCINT last saw a get wait; the agenda's
 	connected atomic.Bool  // an MQCONN has been accepted: the handshake is over
 	lastRead  atomic.Int64 // clock.Ticks
-	beating   atomic.Bool  // a heartbeat is being written
 	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
 	stopping  atomic.Bool  // the channel was asked to end: no conversation connects any more
 	refused   atomic.Bool  // the peer has been told why
