@@ -110,6 +110,9 @@ func (a *Attr) checkItem(v string, quoted, shown bool) (string, error) {
 	}
 	switch a.Type {
 	case TName, TListName:
+		if shown { // what chooses objects may be generic
+			return v, a.checkName(strings.TrimSuffix(v, "*"))
+		}
 		return v, a.checkName(v)
 	case TString, TListString:
 		return v, a.checkLength(v)

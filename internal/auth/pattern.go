@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -64,6 +65,63 @@ func parseAddress(text string) addressPattern {
 
 // isHost says that only the name of the peer's host can fit.
 func (a addressPattern) isHost() bool { return a.sep == 0 && a.text != "" && a.text != "*" }
+
+// What is wrong with an address pattern.
+var (
+	ErrAddress      = errors.New("no IP address or pattern of one")
+	ErrAddressRange = errors.New("a range of addresses that ends before it begins")
+	ErrAddressName  = errors.New("a host name, and only IP addresses can be blocked")
+)
+
+// CheckAddress looks at the ADDRESS of a record, or an entry of ADDRLIST, which is no host name. A pattern that nothing can fit would
+// let through whom it was made against.
+func CheckAddress(text string, hosts bool) error {
+	switch {
+	case text == "*":
+		return nil
+	case strings.Contains(text, ":"):
+		return checkParts(strings.Split(expandIPv6(text), ":"), 8, 16, 0xFFFF)
+	case strings.Trim(text, "0123456789.*-") == "":
+		return checkParts(strings.Split(text, "."), 4, 10, 255)
+	}
+	for _, c := range []byte(text) {
+		if (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9') && strings.IndexByte(".-_*", c) < 0 {
+			return ErrAddress
+		}
+	}
+	if !hosts {
+		return ErrAddressName
+	}
+	return nil
+}
+
+// checkParts looks at the parts of an IP address: numbers, ranges of them, or asterisks. The last asterisk stands for all that follows.
+func checkParts(parts []string, n, base int, most uint64) error {
+	if len(parts) > n || len(parts) < n && parts[len(parts)-1] != "*" {
+		return ErrAddress
+	}
+	for _, p := range parts {
+		if p == "*" {
+			continue
+		}
+		lo, hi, isRange := strings.Cut(p, "-")
+		from, err := strconv.ParseUint(lo, base, 16)
+		if err != nil || from > most {
+			return ErrAddress
+		}
+		if !isRange {
+			continue
+		}
+		to, err := strconv.ParseUint(hi, base, 16)
+		switch {
+		case err != nil || to > most:
+			return ErrAddress
+		case to < from:
+			return ErrAddressRange
+		}
+	}
+	return nil
+}
 
 func isIPv4Pattern(s string) bool {
 	for _, p := range strings.Split(s, ".") {

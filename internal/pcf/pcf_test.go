@@ -196,7 +196,8 @@ func TestRefusals(t *testing.T) {
 		{"nothing to copy", command(mqi.MQCMD_COPY_Q, str(mqi.MQCACF_TO_Q_NAME, "B"), local), mqi.MQRCCF_PARM_MISSING, 0},
 		{"an item that would be two", command(mqi.MQCMD_SET_AUTH_REC, str(mqi.MQCACF_AUTH_PROFILE_NAME, "A"), num(mqi.MQIACF_OBJECT_TYPE, mqi.MQOT_Q),
 			strs(mqi.MQCACF_GROUP_ENTITY_NAMES, "one"+attr.ListSep+"two")), mqi.MQRCCF_ATTR_VALUE_ERROR, mqi.MQCACF_GROUP_ENTITY_NAMES},
-		{"required attribute", command(mqi.MQCMD_SET_AUTH_REC, str(mqi.MQCACF_AUTH_PROFILE_NAME, "A")), mqi.MQRCCF_PARM_MISSING, 0},
+		{"required attribute", command(mqi.MQCMD_SET_AUTH_REC, str(mqi.MQCACF_AUTH_PROFILE_NAME, "A")), mqi.MQRCCF_OBJECT_TYPE_MISSING, 0},
+		{"no entity", command(mqi.MQCMD_SET_AUTH_REC, str(mqi.MQCACF_AUTH_PROFILE_NAME, "A"), num(mqi.MQIACF_OBJECT_TYPE, mqi.MQOT_Q)), mqi.MQRCCF_ENTITY_NAME_MISSING, 0},
 	} {
 		_, err := FromPCF(x.m, nil)
 		if _, rc := mqi.Reason(err); rc != x.rc {

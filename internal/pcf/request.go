@@ -176,6 +176,9 @@ func (b *builder) build() error {
 		b.ask("ALL")
 	}
 	if missing := spec.Missing(b.cmd.Get); len(missing) > 0 && b.cmd.Verb != "DISPLAY" {
+		if rc, ok := missingErrors[missing[0]]; ok && len(b.m.Params) > 0 {
+			return b.q.refuse(rc, 0, "%s is missing", missing[0])
+		}
 		return b.missing("%s is missing", missing[0])
 	}
 	b.cmd.Text = commandText(b.cmd)

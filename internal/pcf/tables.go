@@ -114,6 +114,10 @@ var valueErrors = map[int32]mqi.RC{
 	mqi.MQIACF_REFRESH_REPOSITORY: mqi.MQRCCF_REPOS_VALUE_ERROR, mqi.MQIACH_DATA_COUNT: mqi.MQRCCF_PING_DATA_COUNT_ERROR,
 }
 
+// missingErrors are the reason codes of keywords that are missing, where they have one of their own.
+var missingErrors = map[string]mqi.RC{"OBJTYPE": mqi.MQRCCF_OBJECT_TYPE_MISSING, "PROFILE": mqi.MQRCCF_PROFILE_NAME_MISSING,
+	"PRINCIPAL or GROUP": mqi.MQRCCF_ENTITY_NAME_MISSING}
+
 // otherChannels are the reason codes of parameters that channels have, but not those of the type in hand.
 var otherChannels = map[int32]mqi.RC{
 	mqi.MQIACH_BATCH_INTERVAL: mqi.MQRCCF_BATCH_INT_WRONG_TYPE, mqi.MQIACH_DISC_INTERVAL: mqi.MQRCCF_DISC_INT_WRONG_TYPE,

@@ -2,6 +2,7 @@ package qmgr
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
@@ -85,10 +86,10 @@ func (x *exec) chlauthParams(profile, typ, action string, t chlauthType) *attr.R
 		default:
 			own := hasWord(t.keys, k) || k == t.list
 			if !own && !hasWord(t.takes, k) {
-				return conflict(mqi.MQRCCF_PARM_CONFLICT, profile, k+" cannot be given with TYPE("+typ+")")
+				return conflict(mqi.MQRCCF_WRONG_CHLAUTH_TYPE, profile, k+" cannot be given with TYPE("+typ+")")
 			}
 			if !own && !writing {
-				return conflict(mqi.MQRCCF_CHLAUTH_ACTION_ERROR, profile, k+" cannot be given with ACTION("+action+")")
+				return conflict(mqi.MQRCCF_WRONG_CHLAUTH_ACTION, profile, k+" cannot be given with ACTION("+action+")")
 			}
 		}
 	}
@@ -100,8 +101,11 @@ func (x *exec) chlauthParams(profile, typ, action string, t chlauthType) *attr.R
 			return conflict(mqi.MQRCCF_PARM_MISSING, profile, "TYPE("+typ+") needs "+k)
 		}
 	}
-	if !writing || t.list != "" {
+	if !writing {
 		return nil
+	}
+	if r := x.chlauthValues(profile); r != nil || t.list != "" {
+		return r
 	}
 	src, _ := x.c.Get("USERSRC")
 	mca, hasMCA := x.c.Get("MCAUSER")
@@ -109,11 +113,44 @@ func (x *exec) chlauthParams(profile, typ, action string, t chlauthType) *attr.R
 	case (src == "MAP" || src == "") && blank(mca):
 		return conflict(mqi.MQRCCF_CHLAUTH_USERSRC_ERROR, profile, "USERSRC(MAP) needs MCAUSER")
 	case src != "MAP" && src != "" && hasMCA && !blank(mca):
-		return conflict(mqi.MQRCCF_CHLAUTH_USERSRC_ERROR, profile, "MCAUSER goes with USERSRC(MAP) only")
+		return conflict(mqi.MQRCCF_WRONG_CHLAUTH_USERSRC, profile, "MCAUSER goes with USERSRC(MAP) only")
 	case src != "NOACCESS" && x.c.Has("WARN"):
-		return conflict(mqi.MQRCCF_CHLAUTH_WARN_ERROR, profile, "WARN goes with USERSRC(NOACCESS) only")
+		return conflict(mqi.MQRCCF_WRONG_CHLAUTH_USERSRC, profile, "WARN goes with USERSRC(NOACCESS) only")
 	case src == "NOACCESS" && x.c.Has("CHCKCLNT"):
-		return conflict(mqi.MQRCCF_CHLAUTH_CHKCLI_ERROR, profile, "CHCKCLNT cannot be given with USERSRC(NOACCESS)")
+		return conflict(mqi.MQRCCF_WRONG_CHLAUTH_USERSRC, profile, "CHCKCLNT cannot be given with USERSRC(NOACCESS)")
+	}
+	return nil
+}
+
+// chlauthValues refuses values that nothing can fit: the record would look like a rule, and be none.
+func (x *exec) chlauthValues(profile string) *attr.Reply {
+	address := func(k, v string, hosts bool) *attr.Reply {
+		err := auth.CheckAddress(v, hosts)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, auth.ErrAddressRange):
+			return conflict(mqi.MQRCCF_IPADDR_RANGE_ERROR, profile, k+"("+v+"): "+err.Error())
+		}
+		return conflict(mqi.MQRCCF_IPADDR_ERROR, profile, k+"("+v+"): "+err.Error()+"; 10.1.2.3, 10.1.*, 10.1-9.*, fe80::* are some")
+	}
+	if v := paramOf(x.c, "ADDRESS"); v != "" {
+		if r := address("ADDRESS", v, true); r != nil {
+			return r
+		}
+	}
+	for _, v := range items(paramOf(x.c, "ADDRLIST")) {
+		if r := address("ADDRLIST", v, false); r != nil {
+			return r
+		}
+	}
+	if v := paramOf(x.c, "CLNTUSER"); strings.Contains(v, "*") {
+		return conflict(mqi.MQRCCF_CHLAUTH_CLNTUSER_ERROR, profile, "CLNTUSER("+v+"): the name of a user has no asterisk; ADDRESSMAP is for everybody")
+	}
+	for _, k := range []string{"SSLPEER", "SSLCERTI"} {
+		if _, ok := peerParam(x.c, k); !ok {
+			return conflict(mqi.MQRCCF_SSL_PEER_NAME_ERROR, profile, k+" takes names such as CN=app,O=Example")
+		}
 	}
 	return nil
 }
@@ -293,8 +330,11 @@ func (x *exec) runcheck() *attr.Reply {
 		return conflict(mqi.MQRCCF_CHLAUTH_RUNCHECK_ERROR, x.c.Name, "MATCH(RUNCHECK) takes the full name of a channel")
 	}
 	addr, _ := x.c.Get("ADDRESS")
-	if addr == "" {
+	switch {
+	case addr == "":
 		return conflict(mqi.MQRCCF_CHLAUTH_RUNCHECK_ERROR, x.c.Name, "MATCH(RUNCHECK) needs ADDRESS")
+	case strings.Contains(addr, "*"):
+		return conflict(mqi.MQRCCF_CHLAUTH_RUNCHECK_ERROR, x.c.Name, "MATCH(RUNCHECK) takes the full address of a client")
 	}
 	peer, okPeer := peerParam(x.c, "SSLPEER")
 	issuer, okIssuer := peerParam(x.c, "SSLCERTI")

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
+	"github.com/qmgrd/qmgrd/internal/auth"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
@@ -33,7 +34,7 @@ func rulesOf(k attr.Kind) []rule {
 	case classOf(k) == ClassAuthinfo:
 		return []rule{ruleGroup, ruleAuthinfo}
 	case isChannel(k):
-		return []rule{ruleGroup, ruleConname, ruleXmitq, ruleOneCluster}
+		return []rule{ruleGroup, ruleConname, ruleXmitq, rulePeer, ruleOneCluster}
 	}
 	switch k {
 	case "TOPIC":
@@ -150,6 +151,18 @@ func ruleConname(_ *exec, d, _ *Def, _ *Object) *attr.Reply {
 		if blank(d.Get("CONNAME")) && !systemDefault(d) {
 			return failed(mqi.MQRCCF_MISSING_CONN_NAME, msgConnameNeeded, chlType(d.Kind))
 		}
+	}
+	return nil
+}
+
+// rulePeer refuses a distinguished name that cannot be read: no certificate would fit it.
+func rulePeer(_ *exec, d, old *Def, _ *Object) *attr.Reply {
+	v := d.Get("SSLPEER")
+	if blank(v) || old != nil && old.Get("SSLPEER") == v {
+		return nil
+	}
+	if _, ok := auth.ParseDN(v); !ok {
+		return conflict(mqi.MQRCCF_SSL_PEER_NAME_ERROR, d.Name, "SSLPEER takes names such as CN=app,O=Example")
 	}
 	return nil
 }

@@ -1,9 +1,12 @@
 package qmgr
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/qmgrd/qmgrd/internal/auth"
+	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
 func TestChlauth(t *testing.T) {
@@ -76,6 +79,42 @@ func TestChlauthMatch(t *testing.T) {
 	}
 	r.refuse("AMQ8884E", "DISPLAY CHLAUTH(FREE)"+run+"('joe')")
 	r.refuse("AMQ8203E", "DISPLAY CHLAUTH('APP.*') MATCH(RUNCHECK) ADDRESS('1.1.1.1') CLNTUSER('x')")
+}
+
+// A record that nothing can fit looks like a rule and is none: it is refused, with the vendor's reason.
+func TestChlauthValues(t *testing.T) {
+	r := newObjRig(t)
+	mapped := "SET CHLAUTH('C') TYPE(ADDRESSMAP) MCAUSER('u') ADDRESS('%s')"
+	blocked := "SET CHLAUTH('*') TYPE(BLOCKADDR) ADDRLIST('%s')"
+	for _, x := range []struct {
+		rc   mqi.RC
+		text string
+		vals string
+	}{
+		{0, mapped, "* 10.1.2.3 10.* 10.1-9.*.3 1.2.3.* fe80::* 1:2:3:4:5:6:7:8 ::1 host.example *.example 10-0-0-1.example my_host 2001:db8::1-ff"},
+		{0, blocked, "10.1.2.3 10.* * ::1 fe80::*"},
+		{mqi.MQRCCF_IPADDR_ERROR, mapped, "10.0.0.0/8 10.0.0 10.0.0.256 10.0.0.1.2 10 1*.2.3.4 1..2.3 fe80::x 1:2:3 1:2:3:4:5:6:7:8:9 a,b"},
+		{mqi.MQRCCF_IPADDR_RANGE_ERROR, mapped, "10.0.0.9-3 2001:db8::ff-1"},
+		{mqi.MQRCCF_IPADDR_ERROR, blocked, "10.0.0.0/8 host.example 1.2.3"},
+		{mqi.MQRCCF_IPADDR_RANGE_ERROR, blocked, "1.2.3.9-1"},
+		{mqi.MQRCCF_CHLAUTH_CLNTUSER_ERROR, "SET CHLAUTH('C') TYPE(USERMAP) MCAUSER('u') CLNTUSER('%s')", "* jo*"},
+		{mqi.MQRCCF_SSL_PEER_NAME_ERROR, "SET CHLAUTH('C') TYPE(SSLPEERMAP) MCAUSER('u') SSLPEER('%s')", "rubbish XX=y"},
+		{mqi.MQRCCF_SSL_PEER_NAME_ERROR, "SET CHLAUTH('C') TYPE(SSLPEERMAP) MCAUSER('u') SSLPEER('CN=a') SSLCERTI('%s')", "rubbish"},
+		{mqi.MQRCCF_SSL_PEER_NAME_ERROR, "DEFINE CHANNEL(C) CHLTYPE(SVRCONN) SSLPEER('%s')", "rubbish"},
+		{mqi.MQRCCF_WRONG_CHLAUTH_TYPE, "SET CHLAUTH('C') TYPE(BLOCKUSER) USERLIST('u') MCAUSER('%s')", "u"},
+		{mqi.MQRCCF_WRONG_CHLAUTH_ACTION, "SET CHLAUTH('C') TYPE(ADDRESSMAP) ADDRESS('1.2.3.4') ACTION(REMOVE) MCAUSER('%s')", "u"},
+		{mqi.MQRCCF_WRONG_CHLAUTH_USERSRC, "SET CHLAUTH('C') TYPE(ADDRESSMAP) ADDRESS('1.1.1.1') USERSRC(CHANNEL) MCAUSER('%s')", "u"},
+		{mqi.MQRCCF_CHLAUTH_RUNCHECK_ERROR, "DISPLAY CHLAUTH(C) MATCH(RUNCHECK) ADDRESS('%s')", "10.*"},
+	} {
+		for _, v := range strings.Fields(x.vals) {
+			text := fmt.Sprintf(x.text, v)
+			if rep := r.cmd(text); mqi.RC(rep.RC) != x.rc {
+				t.Errorf("%s: %d %v, want %d", text, rep.RC, rep.Msgs, x.rc)
+			}
+		}
+	}
+	// What an earlier build let in can be taken away.
+	r.ok("SET CHLAUTH('*') TYPE(BLOCKADDR) ADDRLIST('10.*','10.0.0.0/8') ACTION(REMOVE)")
 }
 
 func TestAuthrec(t *testing.T) {

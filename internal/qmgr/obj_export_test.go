@@ -98,7 +98,7 @@ func (r *objRig) fill(d *Def) {
 func TestExportRoundTrip(t *testing.T) {
 	r := newObjRig(t)
 	var script strings.Builder
-	must := map[string]string{"CONNAME": "host(1414)", "XMITQ": "X", "TOPICSTR": "some/topic", "DEST": "EXP.QLOCAL", "OCSPURL": "http://h",
+	must := map[string]string{"CONNAME": "host(1414)", "XMITQ": "X", "TOPICSTR": "some/topic", "DEST": "EXP.QLOCAL", "OCSPURL": "http://h", "SSLPEER": "CN=app",
 		"QDEPTHLO": "0", "SELECTOR": "colour = 'blue' AND n > 3"}
 	kinds := 0
 	for _, k := range attr.Kinds() {
