@@ -242,7 +242,6 @@ func TestAlterRefusals(t *testing.T) {
 	}{
 		{"U", create | durable, h, mqi.MQRC_SUB_ALREADY_EXISTS, nil},
 		{"U", alter, h, mqi.MQRC_DURABILITY_NOT_ALTERABLE, nil},
-		{"U", resume, h, mqi.MQRC_DURABILITY_NOT_ALTERABLE, nil},
 		{"U", alter | durable, h, mqi.MQRC_TOPIC_NOT_ALTERABLE, func(sd *mqi.SD) { sd.ObjectString = "other" }},
 		{"U", alter | durable, h, mqi.MQRC_SUBLEVEL_NOT_ALTERABLE, func(sd *mqi.SD) { sd.SubLevel = 2 }},
 		{"U", alter | durable | mqi.MQSO_GROUP_SUB | mqi.MQSO_SET_CORREL_ID, h, mqi.MQRC_GROUPING_NOT_ALTERABLE, nil},

@@ -89,7 +89,7 @@ func (s *subscribing) check() mqi.RC {
 // checkTopic finds the full topic string. To resume a subscription none need be given.
 func (s *subscribing) checkTopic() mqi.RC {
 	sd := s.sd
-	if !s.asks(mqi.MQSO_CREATE) && blank(sd.ObjectName) && sd.ObjectString == "" {
+	if !s.asks(mqi.MQSO_CREATE) && (!s.describes() || blank(sd.ObjectName) && sd.ObjectString == "") {
 		return 0
 	}
 	var err error

@@ -62,6 +62,10 @@ func (s *subscribing) resume(o *Object) (Handle, Handle, error) {
 	return queue, s.hold(o, ps), nil
 }
 
+// describes reports whether the call describes the subscription that it wants. To resume one its name is enough, and nothing else
+// of the descriptor counts; those who share one must mean the same.
+func (s *subscribing) describes() bool { return s.asks(mqi.MQSO_ALTER) || s.sd.Shared }
+
 // checkResume compares what the call says with what cannot be altered.
 func (s *subscribing) checkResume(d *Def) mqi.RC {
 	e := d.subExtra()
@@ -69,6 +73,8 @@ func (s *subscribing) checkResume(d *Def) mqi.RC {
 	switch {
 	case d.Get("VARUSER") == "FIXED" && d.Get("SUBUSER") != s.user:
 		return mqi.MQRC_IDENTITY_MISMATCH
+	case !s.describes():
+		return s.checkGiven(d, managed)
 	case s.asks(mqi.MQSO_DURABLE) != (d.Get("DURABLE") != "NO"):
 		return mqi.MQRC_DURABILITY_NOT_ALTERABLE
 	case s.full != "" && s.full != e.topic:
@@ -79,14 +85,21 @@ func (s *subscribing) checkResume(d *Def) mqi.RC {
 		return mqi.MQRC_DEST_CLASS_NOT_ALTERABLE
 	case s.asks(mqi.MQSO_ALTER):
 		return s.checkAlter(d, e, managed)
-	case !managed && s.hobj != 0:
-		h, rc := s.givenQueue()
-		if rc == 0 && (h.res.qName != d.Get("DEST") || h.res.qmName != d.Get("DESTQMGR")) {
-			rc = mqi.MQRC_HOBJ_ERROR // MQSO_ALTER changes the destination, MQSO_RESUME does not
-		}
-		return rc
 	}
-	return 0
+	return s.checkGiven(d, managed)
+}
+
+// checkGiven checks the queue that the application gives to resume a subscription: MQSO_ALTER changes the destination,
+// MQSO_RESUME does not.
+func (s *subscribing) checkGiven(d *Def, managed bool) mqi.RC {
+	if managed || s.hobj == 0 {
+		return 0
+	}
+	h, rc := s.givenQueue()
+	if rc == 0 && (h.res.qName != d.Get("DEST") || h.res.qmName != d.Get("DESTQMGR")) {
+		rc = mqi.MQRC_HOBJ_ERROR
+	}
+	return rc
 }
 
 func (s *subscribing) checkAlter(d *Def, e subExtra, managed bool) mqi.RC {

@@ -129,10 +129,40 @@ func TestResumeInAnotherScheme(t *testing.T) {
 	wantRC(t, err, 0)
 	r.close(r.c, s, 0)
 	for scheme, want := range map[int32]mqi.RC{mqi.MQSO_WILDCARD_CHAR: 0, mqi.MQSO_WILDCARD_TOPIC: mqi.MQRC_TOPIC_NOT_ALTERABLE, 0: mqi.MQRC_TOPIC_NOT_ALTERABLE} {
-		_, s, err := r.c.Subscribe(bg, subSD("*/#", mqi.MQSO_RESUME|durable|scheme, named("S")), 0)
+		_, s, err := r.c.Subscribe(bg, subSD("*/#", mqi.MQSO_ALTER|durable|scheme, named("S")), 0)
 		wantRC(t, err, want)
 		if err == nil {
 			r.close(r.c, s, 0)
+		}
+	}
+}
+
+// To resume a subscription its name is enough: what else the descriptor says is not looked at, and comes back as it is.
+func TestResumeByName(t *testing.T) {
+	const durable = managed | mqi.MQSO_DURABLE
+	for what, c := range map[string]struct {
+		opts   int32
+		change func(*mqi.SD)
+	}{
+		"durability":      {mqi.MQSO_RESUME | managed, nil},
+		"destination":     {mqi.MQSO_RESUME | mqi.MQSO_DURABLE, nil},
+		"topic":           {mqi.MQSO_RESUME | durable, func(sd *mqi.SD) { sd.ObjectString = "other" }},
+		"topic object":    {mqi.MQSO_RESUME | durable, func(sd *mqi.SD) { sd.ObjectName = "NOWHERE" }},
+		"no topic":        {mqi.MQSO_RESUME | durable, func(sd *mqi.SD) { sd.ObjectString = "" }},
+		"or made, topic":  {create | mqi.MQSO_RESUME | durable, func(sd *mqi.SD) { sd.ObjectString = "other" }},
+		"or made, scheme": {create | mqi.MQSO_RESUME | durable | mqi.MQSO_WILDCARD_CHAR, nil},
+	} {
+		r := newPSRig(t)
+		_, s, err := r.c.Subscribe(bg, subSD("T/#", create|durable, named("S"), func(sd *mqi.SD) { sd.SubUserData = "mine" }), 0)
+		wantRC(t, err, 0)
+		r.close(r.c, s, 0)
+		sd := subSD("T/#", c.opts, named("S"))
+		if c.change != nil {
+			c.change(sd)
+		}
+		q, _, err := r.c.Subscribe(bg, sd, 0)
+		if err != nil || sd.ResObjectString != "T/#" || sd.ObjectString != "T/#" || sd.SubUserData != "mine" || q == 0 {
+			t.Errorf("%s: %v %+v", what, err, sd)
 		}
 	}
 }
