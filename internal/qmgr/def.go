@@ -119,8 +119,12 @@ func newDef(kind attr.Kind, name string) (*Def, error) {
 	return d, nil
 }
 
-// shown is the value of the positional attribute: the name of a record is a key whose first part is what is shown.
+// shown is the value of the positional attribute: the name of a record is a key whose first part is what is shown. That of a
+// subscription may hold any character.
 func (d *Def) shown() string {
+	if d.Kind == "SUB" {
+		return d.Name
+	}
 	name, _, _ := strings.Cut(d.Name, keySep)
 	return name
 }

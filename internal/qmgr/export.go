@@ -289,6 +289,9 @@ func (e *exporter) base(d *Def) *Def {
 	if d.Kind == "TOPIC" || d.Kind == "SUB" {
 		base.set("TOPICSTR", "")
 	}
+	if d.Kind == "SUB" && d.Name != templateSub {
+		base.set("DESTCORL", "") // left out it becomes the new SUBID, whatever the template says
+	}
 	return base
 }
 

@@ -15,8 +15,11 @@ func (x *exec) keepFixed(d, old *Def) {
 		if !x.c.Has("DEST") && !x.c.Has("DESTCLAS") {
 			keys = append(keys, "DEST", "DESTQMGR")
 		}
-		if old.subExtra().group {
+		switch {
+		case old.subExtra().group:
 			keys = append(keys, subGroup...)
+		case !x.c.Has("DESTCORL") && d.Name != templateSub:
+			d.set("DESTCORL", old.Get("SUBID")) // as when it was new; 48 zeros, when they are given, keep the publisher's
 		}
 	}
 	for _, k := range keys {

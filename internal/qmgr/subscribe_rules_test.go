@@ -93,6 +93,41 @@ func TestDestCorrelationOfDefineSub(t *testing.T) {
 	}
 }
 
+// A script that defines a subscription with REPLACE does the same when it runs again, and an export keeps the 48 zeros.
+func TestDestCorrelationComesAgain(t *testing.T) {
+	r := newObjRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	zeros := strings.Repeat("0", 48)
+	for range 2 {
+		r.ok("DEFINE SUB(S) TOPICSTR('T') DEST(Q) REPLACE")
+		r.ok("DEFINE SUB(ZEROS) TOPICSTR('T') DEST(Q) DESTCORL(" + zeros + ") REPLACE")
+		id := strings.Fields(r.show("DISPLAY SUB(S) SUBID")[0])[0]
+		r.want("DISPLAY SUB(S) DESTCORL", id+" SUB(S) "+strings.Replace(id, "SUBID", "DESTCORL", 1))
+	}
+	r.ok("ALTER SUB(S) DESTCORL(" + zeros + ")")
+	fresh := newObjRig(t)
+	if out, res := fresh.script(r.export(ExportOptions{})); res.Failed+res.SyntaxErrors > 0 {
+		t.Fatal(failedOnly(out))
+	}
+	fresh.refuse("AMQ8147E", "DISPLAY SUB(*) DESTCORL WHERE(DESTCORL NE "+zeros+")")
+}
+
+// A subscription's name may hold any character; it is shown whole, before a restart and after it.
+func TestSubNameOfAnyCharacters(t *testing.T) {
+	r := newObjRig(t)
+	r.ok("DEFINE QLOCAL(Q)")
+	r.ok("DEFINE SUB('a\x1fb') TOPICSTR('T') DEST(Q)")
+	for range 2 {
+		rep := r.ok("DISPLAY SUB('a*') SUBUSER")
+		for row := range rep.Rows {
+			if got := row.Items[1].Val; got != "a\x1fb" {
+				t.Errorf("shown as %q", got)
+			}
+		}
+		r.open()
+	}
+}
+
 // A subscription to a topic of SUBSCOPE(QMGR) is of that scope, as one that asks for it itself.
 func TestScopeOfTheTopic(t *testing.T) {
 	r := newPSRig(t)
