@@ -16,7 +16,8 @@ import (
 // the inbox is full the reader waits, and with it the client.
 const inboxLen = 8
 
-// maxRefused is how many MQCONNs of one conversation may be refused: no socket is for trying passwords.
+// maxRefused is how many MQCONNs of one conversation may be refused, and of all those of a socket none of which has connected: no
+// socket is for trying passwords.
 const maxRefused = 5
 
 // conv is one conversation: one MQCONN with its handles and unit of work.
@@ -430,8 +431,13 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 		if err := c.reply(m.h, api(err, m.hobj()), b); err != nil {
 			return err
 		}
-		if c.refused++; c.refused >= maxRefused {
-			return fmt.Errorf("%d refused attempts to connect", c.refused)
+		c.refused++
+		n := c.refused
+		if !c.k.connected.Load() {
+			n = int(c.k.refusals.Add(1))
+		}
+		if n >= maxRefused {
+			return fmt.Errorf("%d refused attempts to connect", n)
 		}
 		return nil
 	}
@@ -444,10 +450,13 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 	if err := c.reply(m.h, wire.API{}, b); err != nil {
 		return err
 	}
-	if a := c.k.s.quiescing(); a != 0 && first {
+	if !first {
+		return nil
+	}
+	if a := c.k.s.quiescing(); a != 0 {
 		c.k.sayQuiesce(a)
 	}
-	return nil
+	return c.k.startEarly()
 }
 
 func (c *conv) tryConnect(b *wire.Conn) error {

@@ -2,6 +2,7 @@ package fap
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 )
@@ -40,17 +41,28 @@ func (k *socket) action(h wire.Header, body []byte) error {
 	return nil // the others are answers, or ask for nothing that the server does
 }
 
-// startConv opens a conversation; the answer stands on the new conversation.
+// maxEarlyConvs is how many conversations may wait for the first to connect: four bytes each.
+const maxEarlyConvs = 1024
+
+// startConv opens a conversation; the answer stands on the new conversation. Before it has connected a peer has one at a time: programs
+// of many threads start others meanwhile, and these wait for their answer until the first has connected, or is gone.
 func (k *socket) startConv(h wire.Header, a *wire.Socket) error {
 	l := k.link.Load()
 	k.mu.Lock()
-	n := len(k.convs)
+	n := len(k.convs) + len(k.early)
 	_, used := k.convs[a.Conv]
+	free := n < int(l.convs) && len(k.early) < maxEarlyConvs && !used && a.Conv != 0 && !slices.Contains(k.early, a.Conv)
+	wait := len(k.convs)+k.ending > 0 && !k.connected.Load()
+	if free && wait {
+		k.early = append(k.early, a.Conv)
+	}
 	k.mu.Unlock()
-	full := n >= int(l.convs) || !k.connected.Load() // before it has connected a peer has one
-	if full || used || a.Conv == 0 {
+	if !free {
 		k.refuse(wire.CodeConvID)
 		return fmt.Errorf("conversation %d cannot start: %d are open, %d were agreed", a.Conv, n, l.convs)
+	}
+	if wait {
+		return nil
 	}
 	if err := k.awaitEnded(int(l.convs)); err != nil {
 		return err
@@ -58,10 +70,38 @@ func (k *socket) startConv(h wire.Header, a *wire.Socket) error {
 	if err := k.outRoom(); err != nil {
 		return err
 	}
-	k.newConv(a.Conv)
-	r := h
-	r.Magic, r.Type, r.Flags, r.Conv, r.Req = wire.TSHM, wire.StatusData, 0, a.Conv, 0
-	return k.write(r, wire.API{}, &wire.Status{})
+	return k.openConv(h, a.Conv)
+}
+
+// openConv opens a conversation that the client wants, and tells it in the style of a header.
+func (k *socket) openConv(h wire.Header, id uint32) error {
+	k.newConv(id)
+	h.Magic, h.Type, h.Flags, h.Conv, h.Req = wire.TSHM, wire.StatusData, 0, id, 0
+	return k.write(h, wire.API{}, &wire.Status{})
+}
+
+// startEarly opens the conversations that waited for the first to connect; when that is gone without, the next in its place.
+func (k *socket) startEarly() error {
+	if k.ctx.Err() != nil {
+		return nil
+	}
+	k.mu.Lock()
+	ids := k.early
+	switch {
+	case k.connected.Load():
+		k.early = nil
+	case len(ids) > 0 && len(k.convs)+k.ending == 0:
+		ids, k.early = ids[:1], ids[1:]
+	default:
+		ids = nil
+	}
+	k.mu.Unlock()
+	for _, id := range ids {
+		if err := k.openConv(k.plain(wire.StatusData), id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endConv is the client's END_CONV, in the reader. The conversation's place and id are free at once; it cleans up by itself.
@@ -72,6 +112,7 @@ func (k *socket) endConv(id uint32) {
 		delete(k.convs, id)
 		k.ending++
 	}
+	k.early = slices.DeleteFunc(k.early, func(e uint32) bool { return e == id })
 	k.mu.Unlock()
 	if c == nil {
 		return
@@ -107,15 +148,22 @@ func (k *socket) awaitEnded(n int) error {
 // forget is called when a conversation has cleaned up.
 func (k *socket) forget(c *conv) {
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.convs[c.id] == c { // the socket has ended, not the client the conversation
+	over := k.convs[c.id] == c // the socket has ended, not the client the conversation
+	if over {
 		delete(k.convs, c.id)
+	} else {
+		k.ending--
+	}
+	k.mu.Unlock()
+	if over {
 		return
 	}
-	k.ending--
 	select {
 	case k.fewer <- struct{}{}:
 	default:
+	}
+	if err := k.startEarly(); err != nil {
+		k.cancel(err)
 	}
 }
 

@@ -57,3 +57,84 @@ func TestConversationsChurn(t *testing.T) {
 	}
 	t.Logf("%d answers crossed the end of their conversation", crossed)
 }
+
+// ask is a START_CONV whose answer is not waited for.
+func (p *peer) ask(conv uint32) {
+	p.t.Helper()
+	p.send(wire.SocketAction, 0, 0, &wire.Socket{Conv: conv, Action: wire.StartConv, Parm1: 1, Parm2: 2})
+}
+
+// started takes the answer to a START_CONV.
+func (p *peer) started(conv uint32) {
+	p.t.Helper()
+	if h, _, b := p.want(wire.StatusData); h.Magic != wire.TSHM || h.Conv != conv || b.(*wire.Status).Code != 0 {
+		p.t.Fatalf("START_CONV of %d answered by %+v %+v", conv, h, b)
+	}
+}
+
+// TestConversationsBeforeTheFirstConnects: the threads of a program that connect at once share a socket on which nobody has connected
+// yet. Their conversations start when the first has connected, or in its place when it is gone.
+func TestConversationsBeforeTheFirstConnects(t *testing.T) {
+	s := start(t, memory.New("QM1", "Q1"), nil, nil)
+	p := s.dial(t)
+	p.negotiate(firstID())
+	for _, id := range []uint32{3, 5, 7} {
+		p.ask(id)
+	}
+	p.endConv(5, 0) // given up before it began
+	p.connect(1)    // the next that comes is its answer
+	p.started(3)
+	p.started(7)
+	p.connect(7)
+	p.connect(3)
+	p.put(3, p.open(3, "Q1"), "x", 0)
+
+	p = s.dial(t) // the first is gone without having connected: one takes its place, and then the others
+	p.negotiate(firstID())
+	p.ask(3)
+	p.ask(5)
+	p.ask(7)
+	p.endConv(1, 0)
+	p.started(3)
+	p.endConv(3, 0)
+	p.started(5)
+	p.connect(5)
+	p.started(7)
+
+	p = s.dial(t) // no more than were agreed, those that wait included
+	id := firstID()
+	id.Convs = 3
+	p.negotiate(id)
+	p.ask(3)
+	p.ask(5)
+	p.ask(7)
+	p.status(wire.CodeConvID)
+	p.closed()
+	p = s.dial(t) // and none twice
+	p.negotiate(firstID())
+	p.ask(3)
+	p.ask(3)
+	p.status(wire.CodeConvID)
+	p.closed()
+}
+
+// TestRefusalsOfASocket: who tries passwords gets no more tries by ending one conversation and starting the next.
+func TestRefusalsOfASocket(t *testing.T) {
+	s := start(t, memory.New("QM1", "Q1"), nil, nil)
+	p := s.dial(t)
+	p.negotiate(firstID())
+	for i := range 5 {
+		id := uint32(2*i + 1)
+		a, _ := p.call(wire.MQCONN, id, 0, &wire.Conn{QMgr: "OTHER", ApplName: "test", ApplType: 28, Version: 4})
+		if a.Reason != mqi.MQRC_Q_MGR_NAME_ERROR {
+			t.Fatalf("MQCONN: %+v", a)
+		}
+		if i == 4 {
+			break
+		}
+		p.ask(id + 2)
+		p.endConv(id, 0)
+		p.started(id + 2)
+	}
+	p.closed()
+}

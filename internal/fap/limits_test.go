@@ -19,12 +19,6 @@ func TestBeforeConnect(t *testing.T) {
 	s := start(t, memory.New("QM1", "Q1"), nil, nil)
 	p := s.dial(t)
 	p.negotiate(firstID())
-	p.send(wire.SocketAction, 0, 0, &wire.Socket{Conv: 3, Action: wire.StartConv, Parm1: 1, Parm2: 2})
-	p.status(wire.CodeConvID)
-	p.closed()
-
-	p = s.dial(t)
-	p.negotiate(firstID())
 	p.send(wire.MQPUT, 1, 1, newPut(strings.Repeat("x", 60_000), 0))
 	p.status(wire.CodeLengthError)
 	p.closed()

@@ -57,6 +57,7 @@ type socket struct {
 
 	mu        invariants.Ranked[invariants.Socket]
 	convs     map[uint32]*conv // that are open
+	early     []uint32         // that are to be opened when one has connected
 	lastConv  uint32           // the highest id so far
 	ending    int              // conversations that the client has ended, and that still clean up
 	closed    bool
@@ -68,6 +69,7 @@ type socket struct {
 	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
 	stopping  atomic.Bool  // the channel was asked to end: no conversation connects any more
 	refused   atomic.Bool  // the peer has been told why
+	refusals  atomic.Int32 // MQCONNs before the first that was accepted
 	deaf      atomic.Bool  // the reader waits for verbs, and reads nothing
 }
 
