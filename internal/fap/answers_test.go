@@ -32,11 +32,20 @@ const longAnswer = 1 << 20
 // is written.
 func TestLongAnswers(t *testing.T) {
 	s := start(t, nil, wordy{memory.New("QM1", "Q1")}, nil)
-	p := s.client(t)
-	const calls = 60
+	p := s.dial(t)
+	p.ccsid = 1208 // in which the answers need no conversion
+	p.negotiate(firstID())
+	p.connect(1)
+	served := func() int64 { return s.Status()[0].Calls }
+	const calls = 20
+	before := served()
 	ask := p.pack(wire.MQINQ, 1, wire.API{Hobj: 1}, &wire.Attrs{Selectors: []int32{mqi.MQCA_Q_DESC}, CharLength: longAnswer})
-	p.nc.Write(bytes.Repeat(ask, calls))
-	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	p.write(bytes.Repeat(ask, calls))
+	eventually(t, "some are served", func() bool { return served() > before })
+	for last, since := before, time.Now(); time.Since(since) < 300*time.Millisecond; time.Sleep(time.Millisecond) { // until no more are
+		if n := served(); n != last {
+			last, since = n, time.Now()
+		}
 		if n := s.Unsent(); n > fap.MaxOut+2*longAnswer {
 			t.Fatalf("%d bytes wait to be read", n)
 		}
