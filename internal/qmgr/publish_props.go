@@ -62,17 +62,9 @@ func messageProps(h *msgHead, body []byte) selector.Map {
 	return out
 }
 
-// selectorNames are the names of properties of folders in selectors.
-var selectorNames = map[string]string{"mcd.Type": "JMSType", "jms.Cid": "JMSCorrelationID", "jms.Gid": "JMSXGroupID",
-	"jms.Seq": "JMSXGroupSeq", "mqps.Top": "MQTopicString", "mqps.Sud": "MQSubUserData", "mqps.Ret": "MQIsRetained"}
-
 func addProps(to selector.Map, list []mqi.Property) {
 	for i := range list {
-		name := list[i].Name
-		if n, ok := selectorNames[name]; ok {
-			name = n
-		}
-		to[name] = selectorValue(&list[i].Value)
+		to[selector.Name(list[i].Name)] = selectorValue(&list[i].Value)
 	}
 }
 

@@ -37,6 +37,21 @@ func (m Message) Property(name string) Value {
 
 const mqmdPrefix = "Root.MQMD."
 
+// folderNames are the properties that have a name beside that of their folder and element.
+var folderNames = map[string]string{"mcd.Type": "JMSType", "jms.Cid": "JMSCorrelationID", "jms.Gid": "JMSXGroupID",
+	"jms.Seq": "JMSXGroupSeq", "mqps.Top": "MQTopicString", "mqps.Sud": "MQSubUserData", "mqps.Ret": "MQIsRetained"}
+
+// Name is what a property is known by here: colour for usr.colour, JMSType for mcd.Type.
+func Name(property string) string {
+	if n, ok := folderNames[property]; ok {
+		return n
+	}
+	if bare, ok := strings.CutPrefix(property, "usr."); ok && bare != "" && !strings.Contains(bare, ".") {
+		return bare
+	}
+	return property
+}
+
 func integer(get func(*mqi.MD) int32) func(*mqi.MD) Value {
 	return func(md *mqi.MD) Value { return Int(int64(get(md))) }
 }

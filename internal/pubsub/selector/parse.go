@@ -404,11 +404,12 @@ func (p *parser) ident(t token) (node, error) {
 	if field, ok := strings.CutPrefix(t.text, mqmdPrefix); ok && mqmdFields[field] == nil {
 		return nil, syntax(t.pos, fmt.Sprintf("MQMD has no field %q; names of fields are case-sensitive", field))
 	}
-	i, ok := p.seen[t.text]
+	name := Name(t.text)
+	i, ok := p.seen[name]
 	if !ok {
 		i = len(p.idents)
-		p.seen[t.text] = i
-		p.idents = append(p.idents, t.text)
+		p.seen[name] = i
+		p.idents = append(p.idents, name)
 	}
 	return &identNode{name: p.idents[i]}, nil
 }

@@ -133,6 +133,7 @@ func TestMessage(t *testing.T) {
 		"JMSXDeliveryCount = 3", "JMS_IBM_Format = 'MQSTR'", "JMSXGroupID = 'ID:09" + strings.Repeat("0", 46) + "' AND JMSXGroupSeq = 3",
 		"JMS_IBM_Last_Msg_In_Group", "Root.MQMD.Priority BETWEEN 6 AND 8", "Root.MQMD.Format = 'MQSTR   '", "Root.MQMD.Format = 'MQSTR'",
 		"Root.MQMD.MsgId = \"0x" + id + "\"", "Root.MQMD.CorrelId <> \"0x00\"", "Root.MQMD.Expiry = -1", "nothing IS NULL",
+		"mcd.Type = 'car' AND usr.weight > 2499",
 	} {
 		s, err := Parse(text)
 		if err != nil {
