@@ -25,7 +25,7 @@ func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Iden
 	if c.qm.ChannelStopped(r.Instance.Channel) { // since the instance began
 		return auth.Identity{}, mqi.E("MQCONN", r.Instance.Channel, mqi.MQRC_CHANNEL_NOT_AVAILABLE)
 	}
-	c.early.asks(r.Peer.Addr, c.clk.Now())
+	c.early.asks(pairOf(r.Peer.Local, r.Peer.Addr), c.clk.Now())
 	return c.qm.AdmitClient(ctx, a)
 }
 
@@ -45,7 +45,7 @@ func credentials(a *qmgr.ClientAttempt, r *fap.ConnectRequest) {
 
 // connected notes a client whose MQCONN has succeeded. Until then it counts as one that has not connected.
 func (c *clients) connected(r fap.ConnectRequest, id auth.Identity) {
-	c.early.connected(r.Peer.Addr)
+	c.early.connected(pairOf(r.Peer.Local, r.Peer.Addr))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if w := c.who[r.Instance]; w != nil {

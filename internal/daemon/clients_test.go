@@ -56,10 +56,12 @@ func TestInstanceLimits(t *testing.T) {
 // silent is a peer that says nothing.
 type silent struct {
 	net.Conn
-	addr net.Addr
+	addr, local net.Addr
 }
 
 func (s *silent) RemoteAddr() net.Addr { return s.addr }
+func (s *silent) LocalAddr() net.Addr  { return s.local }
+func (s *silent) at() pair             { return pairOf(s.local, s.addr) }
 
 // Peers that have not connected are bounded, all of them and those of one address: the oldest makes room. Who has connected or
 // gone makes room too.
@@ -84,13 +86,13 @@ func TestEarly(t *testing.T) {
 	}
 	late := peer(1, 59999)
 	enter(late, late, "10.0.0.1") // nobody has had its time
-	e.asks(first[0].addr, now.Add(time.Second))
+	e.asks(first[0].at(), now.Add(time.Second))
 	now = now.Add(earlyGrace)
 	enter(peer(1, 60000), first[1], "10.0.0.1")
 	enter(peer(1, 60001), first[2], "10.0.0.1")
-	e.leave(first[7].addr)
-	e.leave(first[7].addr) // again
-	e.leave(first[1].addr) // was closed
+	e.leave(first[7].at())
+	e.leave(first[7].at()) // again
+	e.leave(first[1].at()) // was closed
 	enter(peer(1, 60002), nil, "")
 	n := maxEarlyAddr
 	for h := byte(2); n < maxEarly; n++ {
@@ -101,12 +103,14 @@ func TestEarly(t *testing.T) {
 	}
 	enter(peer(9, 1), first[3], "peers have not")
 	enter(peer(9, 1), nil, "") // the same address again
+	elsewhere := peer(9, 1)
+	elsewhere.local = &net.TCPAddr{IP: net.IPv4(10, 0, 1, 1), Port: 1414}
+	enter(elsewhere, first[4], "peers have not") // at another of our addresses: a peer more
 	if len(e.open) != maxEarly || e.all.Len() != maxEarly {
 		t.Errorf("%d of %d", len(e.open), e.all.Len())
 	}
-	for a := range e.open {
-		addr, _ := net.ResolveTCPAddr("tcp", a)
-		e.leave(addr)
+	for at := range e.open {
+		e.leave(at)
 	}
 	if e.all.Len() != 0 || len(e.by) != 0 {
 		t.Errorf("left: %d, %d hosts", e.all.Len(), len(e.by))
@@ -132,7 +136,7 @@ func TestEarlyCrowd(t *testing.T) {
 	}
 	for i := range 500 { // renewed one by one, each well before its time is over
 		now = now.Add(earlyGrace / maxEarlyAddr)
-		crowd.leave(held[i].addr)
+		crowd.leave(held[i].at())
 		p, _ := come(&crowd)
 		held = append(held, p)
 	}
@@ -145,7 +149,7 @@ func TestEarlyCrowd(t *testing.T) {
 			t.Fatalf("%v makes room", drop)
 		}
 	}
-	crowd.connected(client.addr)
+	crowd.connected(client.at())
 
 	var rush early
 	var way []*silent
@@ -157,7 +161,7 @@ func TestEarlyCrowd(t *testing.T) {
 		if p, drop := come(&rush); drop != net.Conn(p) {
 			t.Fatalf("in a rush %v loses its place", drop)
 		}
-		rush.connected(way[i].addr)
+		rush.connected(way[i].at())
 		p, drop := come(&rush)
 		if drop != nil {
 			t.Fatalf("%v has to go though there is room", drop)

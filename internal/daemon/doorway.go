@@ -109,7 +109,7 @@ func (d *doorway) meet(nc net.Conn) {
 		c, err := d.firstByte(nc)
 		if !stop() || err != nil {
 			nc.Close() // a port check, or the end
-			d.c.early.leave(nc.RemoteAddr())
+			d.c.early.leave(pairOf(nc.LocalAddr(), nc.RemoteAddr()))
 			d.leave()
 			return
 		}
@@ -174,7 +174,7 @@ func (b *begun) Socket() *net.TCPConn {
 
 // Close ends the connection, and counts it no more if it had not got as far as MQCONN.
 func (b *begun) Close() error {
-	b.early.leave(b.Conn.RemoteAddr())
+	b.early.leave(pairOf(b.Conn.LocalAddr(), b.Conn.RemoteAddr()))
 	defer b.left()
 	return b.Conn.Close()
 }

@@ -28,10 +28,20 @@ const (
 // at once: whoever comes and goes to be always young locks nobody out either. The zero value is ready.
 type early struct {
 	mu   invariants.Mutex
-	open map[string]*earlyPeer // by remote address
+	open map[pair]*earlyPeer
 	all  list.List             // of *earlyPeer, the oldest first
 	by   map[string]*earlyHost // the same of one host
 	ends tally
+}
+
+// pair is the addresses of a connection. A peer may use one port of his for several of ours.
+type pair struct{ local, remote string }
+
+func pairOf(local, remote net.Addr) pair {
+	if local == nil {
+		return pair{remote: remote.String()}
+	}
+	return pair{local.String(), remote.String()}
 }
 
 // earlyHost has the peers of one host, as long as it has any.
@@ -60,6 +70,7 @@ func (t *tally) crowd() bool { return t.gone > t.connected+crowdMargin }
 // earlyPeer is one of them.
 type earlyPeer struct {
 	nc         net.Conn
+	at         pair
 	host       string
 	since      time.Time // it came, or sent MQCONN
 	inAll, inH *list.Element
@@ -67,15 +78,15 @@ type earlyPeer struct {
 
 // enter notes a peer. It returns the one that the caller has to close, the newcomer or one that makes room for it, and why.
 func (e *early) enter(nc net.Conn, now time.Time) (drop net.Conn, why error) {
-	addr := nc.RemoteAddr().String()
-	p := &earlyPeer{nc: nc, host: hostOf(addr), since: now}
+	p := &earlyPeer{nc: nc, at: pairOf(nc.LocalAddr(), nc.RemoteAddr()), since: now}
+	p.host = hostOf(p.at.remote)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.open == nil {
-		e.open, e.by = map[string]*earlyPeer{}, map[string]*earlyHost{}
+		e.open, e.by = map[pair]*earlyPeer{}, map[string]*earlyHost{}
 	}
-	if old := e.open[addr]; old != nil { // its end has not been seen yet
-		e.remove(addr, old, false)
+	if old := e.open[p.at]; old != nil { // its end has not been seen yet
+		e.remove(old, false)
 	}
 	var oldest *earlyPeer
 	crowd := false
@@ -92,23 +103,23 @@ func (e *early) enter(nc net.Conn, now time.Time) (drop net.Conn, why error) {
 			return nc, why
 		}
 		drop = oldest.nc
-		e.remove(drop.RemoteAddr().String(), oldest, false)
+		e.remove(oldest, false)
 	}
 	of := e.by[p.host]
 	if of == nil {
 		of = &earlyHost{}
 		e.by[p.host] = of
 	}
-	e.open[addr] = p
+	e.open[p.at] = p
 	p.inAll, p.inH = e.all.PushBack(p), of.PushBack(p)
 	return drop, why
 }
 
 // asks notes that a peer has sent MQCONN: its password may take time to be looked at.
-func (e *early) asks(a net.Addr, now time.Time) {
+func (e *early) asks(at pair, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if p := e.open[a.String()]; p != nil {
+	if p := e.open[at]; p != nil {
 		p.since = now
 		e.all.MoveToBack(p.inAll)
 		e.by[p.host].MoveToBack(p.inH)
@@ -116,23 +127,22 @@ func (e *early) asks(a net.Addr, now time.Time) {
 }
 
 // connected forgets a peer because it has connected.
-func (e *early) connected(a net.Addr) { e.end(a, true) }
+func (e *early) connected(at pair) { e.end(at, true) }
 
 // leave forgets a peer that is gone. It may be called again, and of one that has connected.
-func (e *early) leave(a net.Addr) { e.end(a, false) }
+func (e *early) leave(at pair) { e.end(at, false) }
 
-func (e *early) end(a net.Addr, connected bool) {
-	addr := a.String()
+func (e *early) end(at pair, connected bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if p := e.open[addr]; p != nil {
-		e.remove(addr, p, connected)
+	if p := e.open[at]; p != nil {
+		e.remove(p, connected)
 	}
 }
 
 // remove takes a peer out. mu is held.
-func (e *early) remove(addr string, p *earlyPeer, connected bool) {
-	delete(e.open, addr)
+func (e *early) remove(p *earlyPeer, connected bool) {
+	delete(e.open, p.at)
 	e.all.Remove(p.inAll)
 	e.ends.note(connected)
 	of := e.by[p.host]

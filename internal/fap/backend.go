@@ -25,6 +25,7 @@ type Backend interface {
 // Peer is what is known of the other end when it has named its channel.
 type Peer struct {
 	Addr    net.Addr
+	Local   net.Addr // of our end
 	Channel string
 	QMgr    string // as asked for; blank or *name: whatever the channel reaches
 	Product string // product identifier, "MQJB09040100"

@@ -94,7 +94,7 @@ func (k *socket) readInitial() (wire.Header, *wire.ID, error) {
 
 // startInstance asks the backend for the channel.
 func (k *socket) startInstance(h wire.Header, id *wire.ID) error {
-	k.peer.Addr, k.peer.Channel, k.peer.QMgr = k.nc.RemoteAddr(), id.Channel, id.QMgr
+	k.peer.Addr, k.peer.Local, k.peer.Channel, k.peer.QMgr = k.nc.RemoteAddr(), k.nc.LocalAddr(), id.Channel, id.QMgr
 	k.peer.Product, k.peer.FAP = id.Product, id.FAP
 	if id.Cap1&wire.Cap1MQRequest == 0 {
 		k.refuse(wire.CodeWrongType)
