@@ -212,7 +212,7 @@ func (c *Conn) breakWith(rc mqi.RC) {
 		return
 	}
 	c.endBranches()
-	c.backoutWork()
+	c.backoutWork(false)
 	c.finish(context.Background())
 	c.ended(didBreak, c.endKind())
 }

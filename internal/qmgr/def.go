@@ -196,11 +196,8 @@ func appendText(b []byte, s string) []byte {
 }
 
 func takeText(b []byte) (string, []byte, bool) {
-	n, w := binary.Uvarint(b)
-	if w <= 0 || n > uint64(len(b)-w) {
-		return "", nil, false
-	}
-	return string(b[w : w+int(n)]), b[w+int(n):], true
+	raw, rest, ok := takeRaw(b)
+	return string(raw), rest, ok
 }
 
 func (d *Def) encode(id store.QID) []byte {

@@ -276,31 +276,9 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	case q.cfg.Load().getInhibited:
 		return nil, nil, mqi.MQRC_GET_INHIBITED
 	}
-	var slot uint32
-	switch {
-	case o&(mqi.MQGMO_MSG_UNDER_CURSOR|mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR) != 0:
-		if slot = q.underCursor(g.h, s.now); slot == 0 {
-			return nil, nil, mqi.MQRC_NO_MSG_UNDER_CURSOR
-		}
-		if p := q.parts.of(slot); g.match.complete && p.segment() && p.offset != 0 {
-			return nil, nil, mqi.MQRC_INVALID_MSG_UNDER_CURSOR
-		} else if g.match.complete && !q.placeFits(s, slot) {
-			return nil, nil, mqi.MQRC_NO_MSG_AVAILABLE
-		}
-	default:
-		if !s.after.set {
-			g.seen = q.served
-			g.passes++
-		}
-		switch {
-		case s.after.set && q.slab.valid(g.missedSlot, s.after.seq):
-			s.from = g.missedSlot
-		case o&mqi.MQGMO_BROWSE_NEXT != 0 && !s.after.set:
-			s.after, s.from = g.h.cur.at, g.h.cur.slot
-		}
-		if !g.match.byToken || !g.missed.set { // behind the message that a token names there is no other
-			slot = q.find(s)
-		}
+	slot, rc := g.find(s)
+	if rc != 0 {
+		return nil, nil, rc
 	}
 	switch {
 	case slot != 0 && g.match.certain() && g.spare.holds(q.slab.at(slot).flags):
@@ -336,6 +314,36 @@ func (g *getting) lookLocked(s *search, now time.Time) (*found, *waiter, mqi.RC)
 	}
 	q.wait.add(w)
 	return nil, w, 0
+}
+
+// find is the place of the message under the cursor, or of the next one that fits; 0: there is none.
+func (g *getting) find(s *search) (slot uint32, rc mqi.RC) {
+	q, o := g.q, g.gmo.Options
+	if o&(mqi.MQGMO_MSG_UNDER_CURSOR|mqi.MQGMO_BROWSE_MSG_UNDER_CURSOR) != 0 {
+		if slot = q.underCursor(g.h, s.now); slot == 0 {
+			return 0, mqi.MQRC_NO_MSG_UNDER_CURSOR
+		}
+		if p := q.parts.of(slot); g.match.complete && p.segment() && p.offset != 0 {
+			return 0, mqi.MQRC_INVALID_MSG_UNDER_CURSOR
+		} else if g.match.complete && !q.placeFits(s, slot) {
+			return 0, mqi.MQRC_NO_MSG_AVAILABLE
+		}
+		return slot, 0
+	}
+	if !s.after.set {
+		g.seen = q.served
+		g.passes++
+	}
+	switch {
+	case s.after.set && q.slab.valid(g.missedSlot, s.after.seq):
+		s.from = g.missedSlot
+	case o&mqi.MQGMO_BROWSE_NEXT != 0 && !s.after.set:
+		s.after, s.from = g.h.cur.at, g.h.cur.slot
+	}
+	if g.match.byToken && g.missed.set { // behind the message that a token names there is no other
+		return 0, 0
+	}
+	return q.find(s), 0
 }
 
 // passedLock gives up the lock that the handle holds: a browse has gone on from that message, though to no other.

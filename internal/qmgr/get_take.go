@@ -113,11 +113,14 @@ func (g *getting) read(f *found) (*readMsg, error) {
 		}
 		msg.recs = append(msg.recs, rec)
 	}
-	if msg.warn == 0 && len(f.more) > 0 { // joined, it is the only segment
-		msg.head.md.MsgFlags |= segmentFlags
+	if msg.warn == 0 && len(f.more) > 0 {
+		msg.head.joined()
 	}
 	return msg, nil
 }
+
+// joined is for the head of the first of several segments that are given as one: that is the only segment.
+func (h *msgHead) joined() { h.md.MsgFlags |= segmentFlags }
 
 // decode is decodeHead of the nth part. A place for gets has two heads, in turn: what a message has in common with the one before
 // is not made again.

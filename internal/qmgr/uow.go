@@ -192,7 +192,7 @@ func (c *Conn) Backout(ctx context.Context) error {
 	if rc := c.coordinated(); rc != 0 {
 		return mqi.E("MQBACK", c.m.opt.Name, rc)
 	}
-	c.backoutWork()
+	c.backoutWork(true)
 	c.unitDone(didBackout, nil)
 	return nil
 }
@@ -237,15 +237,20 @@ func (c *Conn) commitWork() error {
 	return err
 }
 
-func (c *Conn) backoutWork() {
+// backoutWork backs the unit of work out. asked says that it is the application that wants that, and goes on: the message that it got with
+// MARK_SKIP_BACKOUT is then in a unit of work of its own.
+func (c *Conn) backoutWork(asked bool) {
 	u := c.endWork()
 	if u == nil {
 		return
 	}
-	if kept := u.splitSkipped(); kept != nil {
-		c.mu.Lock()
-		c.work = kept
-		c.mu.Unlock()
+	if asked {
+		if kept := u.splitSkipped(); kept != nil {
+			defer c.m.confirmSkipped(kept) // when there is room again
+			c.mu.Lock()
+			c.work = kept
+			c.mu.Unlock()
+		}
 	}
 	if c.opt.Internal { // no application has had the messages: that is no backout to count
 		c.m.withdraw(u)
@@ -284,6 +289,30 @@ func (u *uow) splitSkipped() *uow {
 	}
 	u.gets = append(u.gets[:i], u.gets[end:]...)
 	return kept
+}
+
+// confirmSkipped makes the report of delivery once more that a message in such a unit asks for: the first one has been backed out.
+func (m *Manager) confirmSkipped(u *uow) {
+	head, err := decodeHead(u.gets[0].head)
+	if err != nil || head.md.Report&mqi.MQRO_COD == 0 {
+		return // it has been read before
+	}
+	if len(u.gets) > 1 {
+		head.joined()
+	}
+	var body []byte
+	for i := range u.gets {
+		rec, err := m.opt.Store.Read(u.gets[i].q.qid, u.gets[i].seq, store.Loc{})
+		if err != nil {
+			m.opt.Log.Warn().Err(err).Str("qmgr", m.opt.Name).Str("queue", u.gets[i].q.obj.Name).Msg("no report of delivery: the message cannot be read")
+			return
+		}
+		body = append(body, rec.Body...)
+	}
+	for _, r := range m.deliveryReports(head, body) {
+		m.sendReport(u, r)
+		u.n++
+	}
 }
 
 // commit makes a unit durable and then lets everybody see it. On failure it is undone without counting a backout.

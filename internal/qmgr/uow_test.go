@@ -397,3 +397,60 @@ func (v *vanishing) Read(q store.QID, s store.Seq, at store.Loc) (store.Rec, err
 	v.first()
 	return v.Store.Read(q, s, at)
 }
+
+// A connection that is lost keeps nothing: a message that it got with MARK_SKIP_BACKOUT comes back like the others.
+func TestMarkSkipBackoutConnectionLost(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	h := r.openQ(r.c, "Q", inOut)
+	r.put(r.c, h, "marked", 0)
+	r.put(r.c, h, "other", 0)
+	for _, again := range []bool{false, true} { // in its own unit of work
+		c := r.connect()
+		lost := r.openQ(c, "Q", inOut)
+		r.get(c, lost, mqi.MQGMO_SYNCPOINT|mqi.MQGMO_MARK_SKIP_BACKOUT)
+		r.get(c, lost, mqi.MQGMO_SYNCPOINT)
+		if again {
+			wantRC(t, c.Backout(bg), 0)
+		}
+		c.Break()
+		if q := r.m.lookup(ClassQueue, "Q").Queue; q.depth() != 2 || q.uncommitted() {
+			t.Fatalf("depth %d, uncommitted %v", q.depth(), q.uncommitted())
+		}
+	}
+	for _, want := range []struct {
+		text  string
+		times int32
+	}{{"marked", 2}, {"other", 2}} {
+		if s, md := r.get(r.c, h, 0); s != want.text || md.BackoutCount != want.times {
+			t.Errorf("%s, backed out %d times; want %v", s, md.BackoutCount, want)
+		}
+	}
+}
+
+// The report of delivery of a message with MARK_SKIP_BACKOUT comes when the message's own unit of work is committed.
+func TestMarkSkipBackoutConfirms(t *testing.T) {
+	r := newRig(t)
+	r.define("QLOCAL", "Q")
+	r.define("QLOCAL", "REPLY")
+	h, rep := r.openQ(r.c, "Q", inOut), r.openQ(r.c, "REPLY", inOut)
+	for _, commit := range []bool{false, true} {
+		sent := r.put(r.c, h, "text", 0, func(md *mqi.MD) { md.Report, md.ReplyToQ = mqi.MQRO_COD_WITH_DATA, "REPLY" })
+		r.get(r.c, h, mqi.MQGMO_SYNCPOINT|mqi.MQGMO_MARK_SKIP_BACKOUT)
+		wantRC(t, r.c.Backout(bg), 0)
+		_, _, err := tryGet(r.c, rep, 0)
+		wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+		if !commit {
+			wantRC(t, r.c.Backout(bg), 0)
+			_, _, err := tryGet(r.c, rep, 0)
+			wantRC(t, err, mqi.MQRC_NO_MSG_AVAILABLE)
+			r.get(r.c, h, 0)
+			r.get(r.c, rep, 0)
+			continue
+		}
+		wantRC(t, r.c.Commit(bg), 0)
+		if s, md := r.get(r.c, rep, 0); s != "text" || md.Feedback != mqi.MQFB_COD || md.CorrelID != sent.MsgID {
+			t.Errorf("%q %+v", s, md)
+		}
+	}
+}

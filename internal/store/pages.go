@@ -346,73 +346,79 @@ func (w *pageWalk) level(depth int) *level {
 
 // cells checks the cells of a page, inline or not, and follows them.
 func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
+	flags, table, ok := w.cellTable(p, top)
+	if ok && w.cellData(p, flags, table, top, lo, hi, depth) && w.follow(p, flags, top, hi, depth) {
+		w.kind = flags
+	}
+}
+
+// cellTable is the kind of a page, and the part of it that says where its cells lie.
+func (w *pageWalk) cellTable(p *pageData, top bool) (flags uint16, table []byte, ok bool) {
 	flags, count := le.Uint16(p.buf[8:]), int64(le.Uint16(p.buf[10:]))
-	if flags != flagLeaf && flags != flagBranch {
-		w.fault(p.off, "page kind %#x", flags)
-		return
+	switch {
+	case flags != flagLeaf && flags != flagBranch:
+		return 0, nil, w.fault(p.off, "page kind %#x", flags)
+	case flags == flagBranch && w.record != nil:
+		return 0, nil, w.fault(p.off, "a branch page among the leaves")
+	case flags == flagBranch && count == 0:
+		return 0, nil, w.fault(p.off, "branch page without children")
+	case flags == flagLeaf && count == 0 && !p.inline && !top: // a bucket that is empty lies inside another page
+		return 0, nil, w.fault(p.off, "leaf page without cells")
 	}
-	if flags == flagBranch && w.record != nil {
-		w.fault(p.off, "a branch page among the leaves")
-		return
+	if table, ok = p.bytes(pageHeaderLen, count*cellLen); !ok {
+		return 0, nil, w.fault(p.off, "%d cells do not fit in the page", count)
 	}
-	if flags == flagBranch && count == 0 {
-		w.fault(p.off, "branch page without children")
-		return
-	}
-	if flags == flagLeaf && count == 0 && !p.inline && !top { // a bucket that is empty lies inside another page
-		w.fault(p.off, "leaf page without cells")
-		return
-	}
-	table, ok := p.bytes(pageHeaderLen, count*cellLen)
-	if !ok {
-		w.fault(p.off, "%d cells do not fit in the page", count)
-		return
-	}
-	at := pageHeaderLen + count*cellLen // where the next cell's data must lie
+	return flags, table, true
+}
+
+// cellData checks keys and records, and notes those cells in the level that are to be followed.
+func (w *pageWalk) cellData(p *pageData, flags uint16, table []byte, top bool, lo, hi []byte, depth int) bool {
+	at := pageHeaderLen + int64(len(table)) // where the next cell's data must lie
 	var last []byte
-	children := w.level(depth).children[:0] // that are looked into
-	for i := range count {
+	children := w.level(depth).children[:0]
+	for i := range int64(len(table)) / cellLen {
 		c := cellAt(table[i*cellLen:], flags)
 		if pageHeaderLen+i*cellLen+c.pos != at {
-			w.fault(p.off, "cell %d lies at %d, not at %d", i, pageHeaderLen+i*cellLen+c.pos, at)
-			return
+			return w.fault(p.off, "cell %d lies at %d, not at %d", i, pageHeaderLen+i*cellLen+c.pos, at)
 		}
 		key, ok := p.bytes(at, c.keyLen)
 		if !ok || at+c.keyLen+c.valLen > p.size {
-			w.fault(p.off, "cell %d runs out of the page", i)
-			return
+			return w.fault(p.off, "cell %d runs out of the page", i)
 		}
 		if (i > 0 && bytes.Compare(last, key) >= 0) || bytes.Compare(key, lo) < 0 || (hi != nil && bytes.Compare(key, hi) >= 0) {
-			w.fault(p.off, "cell %d: key %x is out of order", i, key)
-			return
+			return w.fault(p.off, "cell %d: key %x is out of order", i, key)
 		}
 		last = key
 		c.key, c.at = key, at+c.keyLen
 		switch {
 		case flags == flagLeaf && (c.badFlag || c.bucket != top):
-			w.fault(p.off+c.at, "cell with key %x is of the wrong kind", c.key)
-			return
+			return w.fault(p.off+c.at, "cell with key %x is of the wrong kind", c.key)
 		case flags == flagBranch || c.bucket:
 			children = append(children, c)
 		case w.record != nil:
 			if val, ok := p.bytes(c.at, c.valLen); !ok {
-				return
+				return false
 			} else if w.err = w.record(key, val); w.err != nil {
 				w.stop = true
-				return
+				return false
 			}
 		case sealedHere(w.bucket):
 			if !w.sealed(p, c) {
-				return
+				return false
 			}
 		}
 		at += c.keyLen + c.valLen
 	}
 	if p.inline && at != p.size {
-		w.fault(p.off+at, "%d bytes behind the last cell", p.size-at)
-		return
+		return w.fault(p.off+at, "%d bytes behind the last cell", p.size-at)
 	}
 	w.level(depth).children = children
+	return true
+}
+
+// follow walks through the children that cellData has noted.
+func (w *pageWalk) follow(p *pageData, flags uint16, top bool, hi []byte, depth int) bool {
+	children := w.level(depth).children
 	for i, c := range children {
 		if flags == flagLeaf {
 			w.bucketCell(p, c, depth)
@@ -421,7 +427,7 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 		if i > 0 && w.kind == flagLeaf { // its neighbours are leaves too: all are equally deep
 			if w.branches {
 				if !w.pass(p, c.page) {
-					return
+					return false
 				}
 				continue
 			}
@@ -436,7 +442,7 @@ func (w *pageWalk) cells(p *pageData, top bool, lo, hi []byte, depth int) {
 		}
 		w.tree(c.page, top, c.key, end, depth+1)
 	}
-	w.kind = flags
+	return true
 }
 
 // sealedHere says whether the walk looks at the checksums of a bucket's records: those of messages are looked at when the queues are
