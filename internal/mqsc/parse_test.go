@@ -56,6 +56,7 @@ func TestParse(t *testing.T) {
 		"DIS QL(*) WHERE(CURDEPTH GT 0)":                                  "DISPLAY QLOCAL(*) WHERE CURDEPTH GT 0",
 		"DIS QL(*) WHERE ( descr lk 'a b*' ) DESCR":                       "DISPLAY QLOCAL(*) DESCR WHERE DESCR LK a b*",
 		"DIS NL(*) WHERE(NAMES CT 'x')":                                   "DISPLAY NAMELIST(*) WHERE NAMES CT x",
+		"DIS SUB(*) WHERE(SUBID LK '41ab*')":                              "DISPLAY SUB(*) WHERE SUBID LK 41AB*",
 		"DIS QL(*) WHERE(DEFPSIST NE NO)":                                 "DISPLAY QLOCAL(*) WHERE DEFPSIST NE NO",
 		"DIS CONN(*) TYPE(HANDLE) WHERE(APPLTAG EQ 'x')":                  "DISPLAY CONN(*) TYPE=HANDLE WHERE APPLTAG EQ x",
 		"DIS CONN(*) CONN APPLTAG":                                        "DISPLAY CONN(*) CONN APPLTAG",

@@ -107,6 +107,9 @@ func filterValue(row *attr.Attr, op, v string) (string, string) {
 		}
 		return "", fmt.Sprintf("%s is not a value of %s", quoteWord(v), row.Name)
 	}
+	if row.Type == attr.THex {
+		v = upper(v)
+	}
 	if op == "LK" || op == "NL" || op == "CTG" || op == "EXG" {
 		if n := strings.IndexByte(v, '*'); n >= 0 && n < len(v)-1 {
 			return "", "the * of a generic value must be its last character"

@@ -110,7 +110,7 @@ func (x *exec) entities() []entity {
 func (x *exec) authTarget() (objType, profile string, r *attr.Reply) {
 	objType, _ = x.c.Get("OBJTYPE")
 	profile, _ = x.c.Get("PROFILE")
-	profile = foldProfile(profile)
+	profile = foldProfile(objType, profile)
 	switch {
 	case strings.Contains(profile, keySep): // its record would be another's
 		return "", "", conflict(mqi.MQRCCF_PROFILE_NAME_ERROR, profile, "PROFILE holds the control character X'1F'")
@@ -127,9 +127,9 @@ func (x *exec) authTarget() (objType, profile string, r *attr.Reply) {
 }
 
 // foldProfile gives the two profiles that are words of the language their own case: without quotes they arrive as SELF
-// and @CLASS.
-func foldProfile(p string) string {
-	if p == strings.ToUpper(selfProfile) || p == strings.ToUpper(classProfile) {
+// and @CLASS. Of other object types than the queue manager SELF is a name.
+func foldProfile(objType, p string) string {
+	if p == strings.ToUpper(selfProfile) && objType == "QMGR" || p == strings.ToUpper(classProfile) {
 		return strings.ToLower(p)
 	}
 	return p
@@ -263,7 +263,6 @@ func (x *exec) authrecsOf(o *Object) []key {
 // displayAuthrec runs DISPLAY AUTHREC.
 func (x *exec) displayAuthrec() *attr.Reply {
 	profile, hasProfile := x.c.Get("PROFILE")
-	profile = foldProfile(profile)
 	objType, _ := x.c.Get("OBJTYPE")
 	match, _ := x.c.Get("MATCH")
 	if objType == "QMGR" && (blank(profile) || profile == x.m.opt.Name) && hasProfile {
@@ -277,7 +276,7 @@ func (x *exec) displayAuthrec() *attr.Reply {
 		if len(ents) > 0 && !hasEntity(ents, d) {
 			return false
 		}
-		return !hasProfile || blank(profile) || authProfileFits(d.Get("PROFILE"), profile, match)
+		return !hasProfile || blank(profile) || authProfileFits(d.Get("PROFILE"), foldProfile(d.Get("OBJTYPE"), profile), match)
 	}
 	q := x.request(strings.Fields("PROFILE ENTITY ENTTYPE OBJTYPE"), nil)
 	r := x.rowsOf(x.m.list("*", ClassAuthrec), keep, q, func(_ *Def, k string) bool { return hasWord(authrecShown, k) })

@@ -392,7 +392,7 @@ func (e *exporter) authrecs() {
 			continue
 		}
 		var items []attr.Item
-		if p := d.Get("PROFILE"); p != selfProfile {
+		if p := d.Get("PROFILE"); p != selfProfile || d.Get("OBJTYPE") != "QMGR" {
 			items = append(items, e.word(d, "PROFILE", p))
 		}
 		items = append(items, e.word(d, "OBJTYPE", d.Get("OBJTYPE")), e.word(d, d.Get("ENTTYPE"), d.Get("ENTITY")),
@@ -417,14 +417,14 @@ func (e *exporter) ofType(objType string) bool {
 // setmqaut writes a record as the command that makes it.
 func (e *exporter) setmqaut(d *Def) {
 	line := "setmqaut -m '" + e.m.opt.Name + "'"
-	if p := d.Get("PROFILE"); p != selfProfile {
+	if p := d.Get("PROFILE"); p != selfProfile || d.Get("OBJTYPE") != "QMGR" {
 		line += " -n '" + p + "'"
 	}
 	flag := " -g '"
 	if d.Get("ENTTYPE") == "PRINCIPAL" {
 		flag = " -p '"
 	}
-	line += " -t " + strings.ToLower(d.Get("OBJTYPE")) + flag + d.Get("ENTITY") + "'"
+	line += " -t " + strings.ToLower(d.Get("OBJTYPE")) + flag + strings.ReplaceAll(d.Get("ENTITY"), "'", `'\''`) + "'"
 	for _, a := range items(d.Get("AUTHLIST")) {
 		line += " +" + strings.ToLower(a)
 	}
@@ -443,7 +443,7 @@ func (e *exporter) isDefaultAuthrec(d *Def) bool {
 	switch {
 	case p == classProfile:
 		auths = []string{crtAuth}
-	case p == selfProfile:
+	case p == selfProfile && t == "QMGR":
 	case e.system[key{Class(t), p}] == nil:
 		return false
 	}

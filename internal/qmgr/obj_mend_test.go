@@ -37,6 +37,27 @@ func TestAuthrecProfileWords(t *testing.T) {
 	r.refuse("AMQ8867E", "DELETE AUTHREC PROFILE('self') OBJTYPE(QMGR) GROUP('g')")
 }
 
+// SELF is a name of any queue; an entity's name may hold a quote.
+func TestAuthrecOfOddNames(t *testing.T) {
+	r := newObjRig(t)
+	r.ok("DEFINE QLOCAL(SELF)")
+	r.ok("SET AUTHREC PROFILE(SELF) OBJTYPE(QUEUE) PRINCIPAL('o''brien') AUTHADD(GET)")
+	r.ok("SET AUTHREC PROFILE('self') OBJTYPE(QUEUE) PRINCIPAL('u') AUTHADD(PUT)")
+	r.want("DISPLAY ENTAUTH OBJNAME(SELF) OBJTYPE(QUEUE) PRINCIPAL('o''brien') AUTHLIST", "ENTITY(o'brien) ENTTYPE(PRINCIPAL) OBJTYPE(QUEUE) AUTHLIST(GET)")
+	want := "setmqaut -m 'QM1' -n 'SELF' -t queue -p 'o'\\''brien' +get\nsetmqaut -m 'QM1' -n 'self' -t queue -p 'u' +put\n"
+	if got := r.export(ExportOptions{Format: "setmqaut"}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	first := r.export(ExportOptions{Export: "authrec"})
+	fresh := newObjRig(t)
+	if out, res := fresh.script(first); res.Failed+res.SyntaxErrors > 0 || res.Commands != 2 {
+		t.Fatalf("%+v\n%s", res, out)
+	}
+	if again := fresh.export(ExportOptions{Export: "authrec"}); again != first {
+		t.Error(firstDifference(first, again))
+	}
+}
+
 // An administrator may do everything, records or not; DISPLAY ENTAUTH says so.
 func TestEntauthOfAdministrator(t *testing.T) {
 	r := newObjRig(t)

@@ -79,6 +79,30 @@ func (r *psRig) propNames(q Handle) string {
 	return sorted(strings.Join(names, " "))
 }
 
+// Topic strings and user data may hold any character: a copy's properties have it as it is.
+func TestPropertiesOfAnyCharacters(t *testing.T) {
+	r := newPSRig(t)
+	for _, s := range []string{"a<\x01>&\"'", "a\t\r\n ", " \xff<", "]]>"} {
+		topic := "t" + s
+		q, _ := r.managed(r.c, topic, 0, func(sd *mqi.SD) { sd.SubUserData = s })
+		r.pub(topic, "body", 0)
+		hm, err := r.c.CreateMsgHandle(0)
+		wantRC(t, err, 0)
+		md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+		gmo.Version, gmo.MsgHandle, gmo.Options = 4, int64(hm), mqi.MQGMO_PROPERTIES_IN_HANDLE
+		_, _, err = r.c.Get(bg, q, &md, &gmo, 100)
+		wantRC(t, err, 0)
+		h, _ := r.c.msgHandle(int64(hm))
+		got := map[string]string{}
+		for _, p := range h.props.All() {
+			got[p.Name] = p.Value.Text
+		}
+		if got["mqps.Top"] != topic || got["mqps.Sud"] != s {
+			t.Errorf("%q: %q", topic, got)
+		}
+	}
+}
+
 // MQPMO_NOT_OWN_SUBS keeps a publication from a shared subscription that the publisher has open, whoever opened it last.
 func TestNotOwnSharedSubscription(t *testing.T) {
 	r := newPSRig(t)

@@ -3,7 +3,6 @@ package qmgr
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/xml"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/mqi"
@@ -118,10 +117,12 @@ func appendXML(to []byte, s string) []byte {
 	if !strings.ContainsAny(s, "<>&\"'\r\n\t") {
 		return append(to, s...)
 	}
-	b := bytes.NewBuffer(to)
-	_ = xml.EscapeText(b, []byte(s)) // a Buffer takes everything
-	return b.Bytes()
+	return append(to, folderText.Replace(s)...)
 }
+
+// folderText escapes what means something in a folder, or what a reader of XML would change. All else stays: a topic string may hold any
+// character.
+var folderText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\t", "&#x9;", "\n", "&#xA;", "\r", "&#xD;")
 
 // describe gives a copy its properties, as the subscription's PSPROP says. It returns the body, and changes the head.
 func (p *publication) describe(h *msgHead, cfg *subCfg) []byte {
