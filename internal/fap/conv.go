@@ -16,9 +16,13 @@ import (
 // the inbox is full the reader waits, and with it the client.
 const inboxLen = 8
 
-// maxRefused is how many MQCONNs of one conversation may be refused, and of all those of a socket none of which has connected: no
-// socket is for trying passwords.
-const maxRefused = 5
+// No socket is for trying passwords: maxRefused is how many MQCONNs of one conversation may be refused, maxRefusedEarly how many of a
+// socket none of whose conversations has connected. It is as many as the usual SHARECNV, so that threads of a program that connect at
+// once with a wrong password all hear so.
+const (
+	maxRefused      = 5
+	maxRefusedEarly = 10
+)
 
 // conv is one conversation: one MQCONN with its handles and unit of work.
 //
@@ -55,9 +59,10 @@ type conv struct {
 	async    wire.Async
 	poke     chan struct{} // holds one token when a message has arrived
 
-	ctx    context.Context // ends with the conversation
-	cancel context.CancelCauseFunc
-	gone   bool // the client has ended it: nothing is sent on it any more, its id may be another's. Under the outbox's lock
+	ctx        context.Context // ends with the conversation
+	cancel     context.CancelCauseFunc
+	turnedAway bool // its MQCONN was refused before any of the socket had connected. Under the socket's lock
+	gone       bool // the client has ended it: nothing is sent on it any more, its id may be another's. Under the outbox's lock
 
 	mu             invariants.Ranked[invariants.Leaf]
 	owned          bool
@@ -432,14 +437,10 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 			return err
 		}
 		c.refused++
-		n := c.refused
-		if !c.k.connected.Load() {
-			n = int(c.k.refusals.Add(1))
-		}
-		if n >= maxRefused {
+		if n := c.k.refusals.Add(1); c.refused >= maxRefused || n >= maxRefusedEarly && !c.k.connected.Load() {
 			return fmt.Errorf("%d refused attempts to connect", n)
 		}
-		return nil
+		return c.k.turnAway(c)
 	}
 	id := c.conn.ID()
 	copy(b.ConnTag[:], id[:])

@@ -45,14 +45,14 @@ func (k *socket) action(h wire.Header, body []byte) error {
 const maxEarlyConvs = 1024
 
 // startConv opens a conversation; the answer stands on the new conversation. Before it has connected a peer has one at a time: programs
-// of many threads start others meanwhile, and these wait for their answer until the first has connected, or is gone.
+// of many threads start others meanwhile, and these wait for their answer until the first has connected, was refused, or is gone.
 func (k *socket) startConv(h wire.Header, a *wire.Socket) error {
 	l := k.link.Load()
 	k.mu.Lock()
 	n := len(k.convs) + len(k.early)
 	_, used := k.convs[a.Conv]
 	free := n < int(l.convs) && len(k.early) < maxEarlyConvs && !used && a.Conv != 0 && !slices.Contains(k.early, a.Conv)
-	wait := len(k.convs)+k.ending > 0 && !k.connected.Load()
+	wait := k.trying() > 0 && !k.connected.Load()
 	if free && wait {
 		k.early = append(k.early, a.Conv)
 	}
@@ -80,7 +80,22 @@ func (k *socket) openConv(h wire.Header, id uint32) error {
 	return k.write(h, wire.API{}, &wire.Status{})
 }
 
-// startEarly opens the conversations that waited for the first to connect; when that is gone without, the next in its place.
+// trying is how many conversations have not been refused yet, or still clean up. mu is held.
+func (k *socket) trying() int { return len(k.convs) - k.turnedAway + k.ending }
+
+// turnAway notes that the MQCONN of a conversation was refused before any has connected: it holds up no others. The Java client ends
+// it only when those that it starts at the same time have had their answer.
+func (k *socket) turnAway(c *conv) error {
+	k.mu.Lock()
+	if k.convs[c.id] == c && !c.turnedAway {
+		c.turnedAway = true
+		k.turnedAway++
+	}
+	k.mu.Unlock()
+	return k.startEarly()
+}
+
+// startEarly opens the conversations that waited for the first to connect; when that was refused or is gone, the next in its place.
 func (k *socket) startEarly() error {
 	if k.ctx.Err() != nil {
 		return nil
@@ -90,7 +105,7 @@ func (k *socket) startEarly() error {
 	switch {
 	case k.connected.Load():
 		k.early = nil
-	case len(ids) > 0 && len(k.convs)+k.ending == 0:
+	case len(ids) > 0 && k.trying() == 0:
 		ids, k.early = ids[:1], ids[1:]
 	default:
 		ids = nil
@@ -111,6 +126,9 @@ func (k *socket) endConv(id uint32) {
 	if c != nil {
 		delete(k.convs, id)
 		k.ending++
+		if c.turnedAway {
+			k.turnedAway--
+		}
 	}
 	k.early = slices.DeleteFunc(k.early, func(e uint32) bool { return e == id })
 	k.mu.Unlock()

@@ -64,6 +64,15 @@ func (p *peer) ask(conv uint32) {
 	p.send(wire.SocketAction, 0, 0, &wire.Socket{Conv: conv, Action: wire.StartConv, Parm1: 1, Parm2: 2})
 }
 
+// refuseConn is an MQCONN that is refused.
+func (p *peer) refuseConn(conv uint32) {
+	p.t.Helper()
+	a, _ := p.call(wire.MQCONN, conv, 0, &wire.Conn{QMgr: "OTHER", ApplName: "test", ApplType: 28, Version: 4})
+	if a.Reason != mqi.MQRC_Q_MGR_NAME_ERROR {
+		p.t.Fatalf("MQCONN: %+v", a)
+	}
+}
+
 // started takes the answer to a START_CONV.
 func (p *peer) started(conv uint32) {
 	p.t.Helper()
@@ -101,6 +110,20 @@ func TestConversationsBeforeTheFirstConnects(t *testing.T) {
 	p.connect(5)
 	p.started(7)
 
+	p = s.dial(t) // the first was refused, and ends only when the others have been answered, as with the Java client
+	p.negotiate(firstID())
+	p.ask(3)
+	p.ask(5)
+	p.refuseConn(1)
+	p.started(3)
+	p.refuseConn(3)
+	p.started(5)
+	p.endConv(1, 0)
+	p.ask(7)
+	p.connect(5)
+	p.started(7)
+	p.connect(3)
+
 	p = s.dial(t) // no more than were agreed, those that wait included
 	id := firstID()
 	id.Convs = 3
@@ -123,13 +146,10 @@ func TestRefusalsOfASocket(t *testing.T) {
 	s := start(t, memory.New("QM1", "Q1"), nil, nil)
 	p := s.dial(t)
 	p.negotiate(firstID())
-	for i := range 5 {
+	for i := range 10 {
 		id := uint32(2*i + 1)
-		a, _ := p.call(wire.MQCONN, id, 0, &wire.Conn{QMgr: "OTHER", ApplName: "test", ApplType: 28, Version: 4})
-		if a.Reason != mqi.MQRC_Q_MGR_NAME_ERROR {
-			t.Fatalf("MQCONN: %+v", a)
-		}
-		if i == 4 {
+		p.refuseConn(id)
+		if i == 9 {
 			break
 		}
 		p.ask(id + 2)

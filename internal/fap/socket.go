@@ -55,22 +55,23 @@ type socket struct {
 	again     atomic.Bool  // the client connects again by itself
 	working   atomic.Int32 // conversations whose goroutine is busy
 
-	mu        invariants.Ranked[invariants.Socket]
-	convs     map[uint32]*conv // that are open
-	early     []uint32         // that are to be opened when one has connected
-	lastConv  uint32           // the highest id so far
-	ending    int              // conversations that the client has ended, and that still clean up
-	closed    bool
-	deadline  clock.Timer
-	due       due          // of the server's agenda
-	busyAt    int64        // when DISCINT last saw a get wait; the agenda's
-	connected atomic.Bool  // an MQCONN has been accepted: the handshake is over
-	lastRead  atomic.Int64 // clock.Ticks
-	waits     atomic.Int32 // gets that wait, for heartbeats of unshared sockets
-	stopping  atomic.Bool  // the channel was asked to end: no conversation connects any more
-	refused   atomic.Bool  // the peer has been told why
-	refusals  atomic.Int32 // MQCONNs before the first that was accepted
-	deaf      atomic.Bool  // the reader waits for verbs, and reads nothing
+	mu         invariants.Ranked[invariants.Socket]
+	convs      map[uint32]*conv // that are open
+	early      []uint32         // that are to be opened when one has connected
+	turnedAway int              // convs with turnedAway
+	lastConv   uint32           // the highest id so far
+	ending     int              // conversations that the client has ended, and that still clean up
+	closed     bool
+	deadline   clock.Timer
+	due        due          // of the server's agenda
+	busyAt     int64        // when DISCINT last saw a get wait; the agenda's
+	connected  atomic.Bool  // an MQCONN has been accepted: the handshake is over
+	lastRead   atomic.Int64 // clock.Ticks
+	waits      atomic.Int32 // gets that wait, for heartbeats of unshared sockets
+	stopping   atomic.Bool  // the channel was asked to end: no conversation connects any more
+	refused    atomic.Bool  // the peer has been told why
+	refusals   atomic.Int32 // refused MQCONNs
+	deaf       atomic.Bool  // the reader waits for verbs, and reads nothing
 }
 
 // link is what both ends use. Before the negotiation fap is 0.
