@@ -69,10 +69,14 @@ func (r *psRig) advance(d time.Duration) {
 
 // moverSleeps: nothing that is staged is in the loop's hands, and its timer is that of the first.
 func (r *psRig) moverSleeps() bool {
+	staged := 0
+	if o := r.m.lookup(ClassQueue, delayQueue); o != nil {
+		staged = o.Queue.depth()
+	}
 	d := &r.m.delay
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if o := r.m.lookup(ClassQueue, delayQueue); o != nil && len(d.heap) < o.Queue.depth() {
+	if len(d.heap) < staged {
 		return false
 	}
 	if len(d.heap) > 0 && d.heap[0].due <= r.clk.Now().UnixMilli() {
