@@ -96,7 +96,37 @@ func (c *checker) run() error {
 			return err
 		}
 	}
-	return c.addErr(keptPath(c.dir), readKept(c.fs, c.dir, func(QID, Seq, []byte, []byte) error { return nil }))
+	return c.checkKept()
+}
+
+// checkKept verifies the kept messages, and that their file is there if the last end left some in it.
+func (c *checker) checkKept() error {
+	there, err := exists(c.fs, keptPath(c.dir))
+	if err != nil {
+		return err
+	}
+	if there {
+		return c.addErr(keptPath(c.dir), readKept(c.fs, c.dir, func(QID, Seq, []byte, []byte) error { return nil }))
+	}
+	nat, _ := c.fs.(vfs.Native)
+	if verifyPages(nat, statePath(c.dir), everyPage) != nil {
+		return nil // reported already
+	}
+	said := uint64(0)
+	st, err := openState(c.fs, c.dir, true)
+	if err == nil {
+		said, err = st.keptSaid()
+		err = errors.Join(err, st.close())
+	}
+	switch {
+	case errors.Is(err, ErrCorrupt): // reported already, too
+		return nil
+	case err != nil:
+		return err
+	case said > 0:
+		c.add(Problem{keptPath(c.dir), "file", fmt.Sprintf("missing: the last end kept %d nonpersistent messages in it", said)})
+	}
+	return nil
 }
 
 // checkLog replays the log as a start would, reads every value that is alive, and changes nothing.

@@ -304,7 +304,7 @@ func TestCorruptKeptFile(t *testing.T) {
 		}
 		name := filepath.Join(dir, "kept")
 		spoil(t, name)
-		if ps, err := store.Check(dir, nil); err != nil || what != "missing" && (len(ps) != 1 || ps[0].File != name) {
+		if ps, err := store.Check(dir, nil); err != nil || len(ps) != 1 || ps[0].File != name {
 			t.Fatalf("%s: check: %v, %v", what, ps, err)
 		}
 		for start := range 2 {
@@ -325,6 +325,9 @@ func TestCorruptKeptFile(t *testing.T) {
 			}
 			if err := s.Close(store.Preempt, nil); err != nil {
 				t.Fatal(err)
+			}
+			if ps, err := store.Check(dir, nil); err != nil || len(ps) != 0 {
+				t.Errorf("%s, after start %d: check: %v, %v", what, start, ps, err)
 			}
 		}
 	}
