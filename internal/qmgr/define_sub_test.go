@@ -76,3 +76,28 @@ func TestActivityShowsWhatIsKept(t *testing.T) {
 		}
 	}
 }
+
+// An export makes its subscriptions before it turns the switches that would keep them from being made.
+func TestExportTurnsSwitchesBehindSubs(t *testing.T) {
+	r := newObjRig(t)
+	for _, c := range []string{"DEFINE QLOCAL(Q)", "DEFINE TOPIC(STOP) TOPICSTR('stop')", "DEFINE TOPIC(ADMIN) TOPICSTR('admin') DESCR('d')",
+		"DEFINE SUB(S) TOPICSTR('stop/x') DEST(Q)", "DEFINE SUB(M) TOPICSTR('#') DESTCLAS(MANAGED)",
+		"ALTER TOPIC(STOP) SUB(DISABLED) MCAST(ONLY)", "ALTER TOPIC(SYSTEM.DEFAULT.TOPIC) SUB(DISABLED)", "DEFINE TOPIC(AS.TEMPLATE) TOPICSTR('stop/x')",
+		"ALTER TOPIC(SYSTEM.BASE.TOPIC) DURSUB(NO)", "ALTER QMGR PSMODE(DISABLED) DESCR('d')",
+		"ALTER QLOCAL(SYSTEM.DURABLE.SUBSCRIBER.QUEUE) PUT(DISABLED)", "ALTER QLOCAL(SYSTEM.RETAINED.PUB.QUEUE) GET(DISABLED)"} {
+		r.ok(c)
+	}
+	for _, o := range []ExportOptions{{}, {All: true}, {Format: "1line"}} {
+		first := r.export(o)
+		fresh := newObjRig(t)
+		if out, res := fresh.script(first); res.Failed+res.SyntaxErrors > 0 {
+			t.Fatalf("%+v: %+v\n%s", o, res, failedOnly(out))
+		}
+		if second := fresh.export(o); second != first {
+			t.Errorf("%+v: %s", o, firstDifference(first, second))
+		}
+	}
+	if got := r.export(ExportOptions{Export: "object"}); strings.Contains(got, "ALTER TOPIC") {
+		t.Errorf("nothing is held back without subscriptions:\n%s", got)
+	}
+}

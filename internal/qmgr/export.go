@@ -111,6 +111,7 @@ func (m *Manager) Export(w io.Writer, o ExportOptions) error {
 			}
 		}
 	}
+	e.turnLate()
 	if o.exports("chlauth") && (o.Type == "" || o.Type == "all") {
 		e.chlauth()
 	}
@@ -133,6 +134,7 @@ type exporter struct {
 	w      *bufio.Writer
 	o      ExportOptions
 	system map[key]*Def // SYSTEM objects as a new queue manager has them
+	late   []lateAlter
 	err    error
 }
 
@@ -240,6 +242,7 @@ func (e *exporter) qmgr() {
 			items = append(items, it)
 		}
 	}
+	items = e.holdBack(d, "", items)
 	if len(items) > 0 {
 		e.write("QMGR", "", items, mqsc.FormatOptions{Verb: "ALTER"})
 	}
@@ -266,7 +269,7 @@ func (e *exporter) object(o *Object, d *Def) {
 	if d.Kind == "SUB" {
 		items = subItems(d, items)
 	}
-	e.write(d.Kind, o.Name, items, mqsc.FormatOptions{Replace: true})
+	e.write(d.Kind, o.Name, e.holdBack(d, o.Name, items), mqsc.FormatOptions{Replace: true})
 }
 
 // base is what DEFINE starts from for the kind in a queue manager that has replayed this export up to here: the
