@@ -253,7 +253,9 @@ func (c *conv) inquire(m call, a wire.API, b *wire.Attrs) error {
 	}
 	codec, _ := m.h.Codec()
 	chars = recode(chars, codec.Text)
-	return c.reply(m.h, api(err, a.Hobj), &wire.Attrs{Selectors: b.Selectors, IntCount: int32(len(ints)), Ints: ints,
+	// Clients look for the characters behind as many numbers as they asked for.
+	ints = append(ints, make([]int32, int(b.IntCount)-len(ints))...)
+	return c.reply(m.h, api(err, a.Hobj), &wire.Attrs{Selectors: b.Selectors, IntCount: b.IntCount, Ints: ints,
 		CharLength: int32(len(chars)), Chars: chars, Values: true})
 }
 

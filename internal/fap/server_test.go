@@ -213,6 +213,26 @@ func TestWarnedInquiry(t *testing.T) {
 	}
 }
 
+// TestInquiryRoom: the answer has as many numbers as were asked for, since clients look for the characters behind those.
+func TestInquiryRoom(t *testing.T) {
+	m := memory.New("QM1", "Q1")
+	p := start(t, m, nil, nil).client(t)
+	h := p.open(1, "Q1")
+	ask := func(ints int32) (wire.API, *wire.Attrs) {
+		a, b := p.call(wire.MQINQ, 1, h, &wire.Attrs{Selectors: []int32{mqi.MQIA_Q_TYPE, mqi.MQCA_Q_NAME}, IntCount: ints, CharLength: 60})
+		r, _ := b.(*wire.Attrs)
+		return a, r
+	}
+	a, r := ask(1)
+	if a.Reason != 0 {
+		t.Fatalf("%+v", a)
+	}
+	first, chars := r.Ints[0], string(r.Chars)
+	if a, r = ask(5); a.Reason != 0 || r.IntCount != 5 || len(r.Ints) != 5 || r.Ints[0] != first || string(r.Chars) != chars {
+		t.Errorf("%+v, %+v", a, r)
+	}
+}
+
 // TestRefused: peers that are not let in, with the status that tells them why (facts/fap.md 2.5).
 func TestRefused(t *testing.T) {
 	m := memory.New("QM1", "Q1")

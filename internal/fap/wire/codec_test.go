@@ -230,6 +230,7 @@ func TestBadCounts(t *testing.T) {
 		{"04-qmgr-inquire", MQINQ, 16, 0xff, mqi.MQRC_SELECTOR_COUNT_ERROR},
 		{"04-qmgr-inquire", MQINQ, 16, 0x3b, mqi.MQRC_SELECTOR_LIMIT_EXCEEDED},
 		{"04-qmgr-inquire", MQINQ, 20, 0xff, mqi.MQRC_INT_ATTR_COUNT_ERROR},
+		{"04-qmgr-inquire", MQINQ, 20, 0x3b, mqi.MQRC_INT_ATTR_COUNT_ERROR}, // no answer is that long
 		{"04-qmgr-inquire", MQINQ, 24, 0xff, mqi.MQRC_CHAR_ATTR_LENGTH_ERROR},
 		{"10-queue-inq-set", MQSET, 16, 0xff, mqi.MQRC_SELECTOR_COUNT_ERROR},
 		{"10-queue-inq-set", MQSET, 20, 0xff, mqi.MQRC_INT_ATTR_COUNT_ERROR},

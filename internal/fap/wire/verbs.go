@@ -18,9 +18,12 @@ type Conn struct {
 	Extra      [12]byte  // version 4, meaning unknown
 	ReconnID   mqi.ID    // version 2
 	ReconnQMID string    // version 2, 48
+	// Cut says that a block of version 2 ends where one of version 1 does, as Java clients of 9.0 send it.
+	Cut bool
 }
 
-var sizesFCNO = []int{140, 212, 340, 352}
+// sizesFCNO are the least lengths; version 2 is 212 when it is not cut.
+var sizesFCNO = []int{140, 140, 340, 352}
 
 func (c *Conn) decode(d *Decoder) {
 	d.in = "MQCONN"
@@ -39,7 +42,8 @@ func (c *Conn) decode(d *Decoder) {
 	if c.Version >= 4 {
 		copy(c.Extra[:], d.take(12))
 	}
-	if c.Version >= 2 {
+	c.Cut = c.Version == 2 && d.rest() < 24+48
+	if c.Version >= 2 && !c.Cut {
 		copy(c.ReconnID[:], d.take(24))
 		c.ReconnQMID = d.str(48)
 	}
@@ -65,7 +69,7 @@ func (c *Conn) encode(e *Encoder) {
 	if c.Version >= 4 {
 		e.raw(c.Extra[:])
 	}
-	if c.Version >= 2 {
+	if c.Version >= 2 && !c.Cut {
 		e.raw(c.ReconnID[:])
 		e.str(c.ReconnQMID, 48)
 	}
@@ -240,8 +244,11 @@ type Attrs struct {
 	Reply bool // whose counts are right
 }
 
-// maxSelectors is the MQI's own limit.
-const maxSelectors = 256
+// maxSelectors is the MQI's own limit; maxInts bounds the answer to somebody who asks for more numbers than there are selectors.
+const (
+	maxSelectors = 256
+	maxInts      = 16384
+)
 
 func (a *Attrs) decode(d *Decoder) {
 	d.in = "MQINQ"
@@ -276,7 +283,7 @@ func (a *Attrs) badCount(selectors int) mqi.RC {
 		return mqi.MQRC_SELECTOR_COUNT_ERROR
 	case selectors > maxSelectors:
 		return mqi.MQRC_SELECTOR_LIMIT_EXCEEDED
-	case a.IntCount < 0:
+	case a.IntCount < 0, a.IntCount > maxInts:
 		return mqi.MQRC_INT_ATTR_COUNT_ERROR
 	case a.CharLength < 0:
 		return mqi.MQRC_CHAR_ATTR_LENGTH_ERROR

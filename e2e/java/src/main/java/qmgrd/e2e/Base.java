@@ -229,6 +229,12 @@ public final class Base {
         same(1, q.getCurrentDepth());
         same(CMQC.MQQT_LOCAL, q.getQueueType());
         q.getDescription();
+        // Room for more numbers and characters than there are: the client looks for the characters behind all numbers.
+        int[] numbers = new int[3];
+        byte[] name = new byte[60];
+        q.inquire(new int[] {CMQC.MQIA_Q_TYPE, CMQC.MQCA_Q_NAME}, numbers, name);
+        same(CMQC.MQQT_LOCAL, numbers[0]);
+        same(queue, new String(name, 0, 48).trim());
         drain(q);
         m.disconnect();
     }
