@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/qmgrd/qmgrd/internal/fap/direct"
 	"github.com/qmgrd/qmgrd/internal/fap/wire"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
@@ -171,7 +172,7 @@ func (c *Conn) finish(err error) {
 func dial(ctx context.Context, o *Options, addr string) (net.Conn, error) {
 	d := o.Dial
 	if d == nil {
-		d = (&net.Dialer{}).DialContext
+		d = (&net.Dialer{Control: direct.Control}).DialContext
 	}
 	nc, err := d(ctx, "tcp", addr)
 	if err != nil {

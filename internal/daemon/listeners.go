@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/qmgrd/qmgrd/internal/fap/direct"
 	"github.com/qmgrd/qmgrd/internal/invariants"
 	"github.com/qmgrd/qmgrd/internal/obs"
 )
@@ -65,6 +66,7 @@ func (h *listeners) Start(name, addr string, backlog int) (string, error) {
 		}
 	}
 	boundSegments(l)
+	direct.Listening(l)
 	h.all[name] = l
 	delete(h.failed, name)
 	bound := l.Addr().String()

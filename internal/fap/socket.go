@@ -101,7 +101,7 @@ func styleOf(h wire.Header) style {
 func newSocket(ctx context.Context, s *Server, nc net.Conn) *socket {
 	k := &socket{s: s, nc: nc, convs: map[uint32]*conv{}, fewer: make(chan struct{}, 1)}
 	k.ctx, k.cancel = context.WithCancelCause(ctx)
-	direct.Unpaced(nc)
+	direct.Accepted(nc)
 	k.out.init(nc, &k.wg, func(err error) { k.cancel(err) }, k.hasRoom)
 	k.turn.home = k
 	k.asm.Max = maxEarly

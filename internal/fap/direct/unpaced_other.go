@@ -2,6 +2,8 @@
 
 package direct
 
-import "net"
+import "syscall"
 
-func unpace(*net.TCPConn) {}
+func unpace(syscall.RawConn)         {}
+func listening(syscall.RawConn)      {}
+func accepted(syscall.RawConn, bool) {}
