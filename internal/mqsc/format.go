@@ -103,7 +103,13 @@ func FormatDefine(w io.Writer, kind attr.Kind, name string, vals []attr.Item, o 
 			}
 			continue
 		}
+		if strings.Contains(it.Val, "\n") {
+			lineEnd(&b, it.Key, obj, name)
+		}
 		lines = append(lines, formatItem(it))
+	}
+	if strings.Contains(name, "\n") {
+		lineEnd(&b, "the name", obj, name)
 	}
 	if o.Replace {
 		lines = append(lines, "REPLACE")
@@ -124,6 +130,11 @@ func FormatDefine(w io.Writer, kind attr.Kind, name string, vals []attr.Item, o 
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// lineEnd says in a comment what the script cannot: PCF and programs may give a text with line ends.
+func lineEnd(b *strings.Builder, what, obj, name string) {
+	b.WriteString("* " + what + " of " + obj + "(" + printable(name) + ") holds a line end, which is a blank here\n")
 }
 
 // written reports whether the verb may give the attribute.

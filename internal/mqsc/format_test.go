@@ -128,6 +128,19 @@ DEFINE CHANNEL('TO.X') +
 	if want := "ALTER QMGR +\n       DEADQ('A.DLQ')\n"; b.String() != want {
 		t.Error(cmp.Diff(want, b.String()))
 	}
+	b.Reset()
+	if err := FormatDefine(&b, "SUB", "a\nb", items("SUB", "USERDATA=x\n", "TOPICSTR=t"), FormatOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want = `* USERDATA of SUB(a.b) holds a line end, which is a blank here
+* the name of SUB(a.b) holds a line end, which is a blank here
+DEFINE SUB('a b') +
+       USERDATA('x ') +
+       TOPICSTR('t')
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
 }
 
 // Long values are broken into lines that any MQSC reader takes, and read back whole.

@@ -388,12 +388,13 @@ func (c *checker) badValue(p *rawParam, k *keyword, err error) *SyntaxError {
 	return e
 }
 
-// joinsAddresses reports the values of connection names that are written without quotes: host(1414),other(1414).
+// joinsAddresses reports the values of connection names that are written without quotes: host(1414),other(1414). A port that a blank
+// parts from its host is no address of its own.
 func joinsAddresses(key string, items []item) bool {
 	if key != "CONNAME" && key != "LOCLADDR" {
 		return false
 	}
-	return !slices.ContainsFunc(items, func(it item) bool { return it.quoted })
+	return !slices.ContainsFunc(items, func(it item) bool { return it.quoted || strings.HasPrefix(it.text, "(") && key == "CONNAME" })
 }
 
 // isWord reports the types whose values are words without case.

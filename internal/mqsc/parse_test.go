@@ -119,6 +119,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"DEFINE CHANNEL(A) CHLTYPE(SVRCONN) XMITQ(X)", "XMITQ(X)", "CHANNEL CHLTYPE(SVRCONN)"},
 		{"DEFINE CHANNEL(A) CHLTYPE(SDRR)", "CHLTYPE(SDRR)", "did you mean SDR?"},
 		{"DEFINE CHANNEL(A+B) CHLTYPE(SVRCONN)", "A+B)", "a plus sign in a name"},
+		{"DEFINE CHANNEL(A) CHLTYPE(SDR) XMITQ(X) CONNAME(host (1414))", "(1414))", "CONNAME takes one value"},
 		{"DEFINE AUTHINFO(A)", "AUTHINFO(A)", "AUTHTYPE is missing"},
 		{"DEFINE LISTENER(A)", "", "TRPTYPE is missing"},
 		{"CLEAR TOPICSTR('a')", "", "CLRTYPE is missing"},
