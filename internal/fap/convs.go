@@ -47,30 +47,35 @@ const maxEarlyConvs = 1024
 // startConv opens a conversation; the answer stands on the new conversation. Before it has connected a peer has one at a time: programs
 // of many threads start others meanwhile, and these wait for their answer until the first has connected, was refused, or is gone.
 func (k *socket) startConv(h wire.Header, a *wire.Socket) error {
-	l := k.link.Load()
-	k.mu.Lock()
-	n := len(k.convs) + len(k.early)
-	_, used := k.convs[a.Conv]
-	free := n < int(l.convs) && len(k.early) < maxEarlyConvs && !used && a.Conv != 0 && !slices.Contains(k.early, a.Conv)
-	wait := k.trying() > 0 && !k.connected.Load()
-	if free && wait {
-		k.early = append(k.early, a.Conv)
-	}
-	k.mu.Unlock()
+	most := int(k.link.Load().convs)
+	free, waits := k.place(a.Conv, most)
 	if !free {
 		k.refuse(wire.CodeConvID)
-		return fmt.Errorf("conversation %d cannot start: %d are open, %d were agreed", a.Conv, n, l.convs)
+		return fmt.Errorf("conversation %d cannot start: it is open, or as many are as were agreed: %d", a.Conv, most)
 	}
-	if wait {
+	if waits {
 		return nil
 	}
-	if err := k.awaitEnded(int(l.convs)); err != nil {
+	if err := k.awaitEnded(most); err != nil {
 		return err
 	}
 	if err := k.outRoom(); err != nil {
 		return err
 	}
 	return k.openConv(h, a.Conv)
+}
+
+// place reports whether a conversation may start, and whether it waits for the first.
+func (k *socket) place(id uint32, most int) (free, waits bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	_, used := k.convs[id]
+	free = len(k.convs)+len(k.early) < most && len(k.early) < maxEarlyConvs && !used && id != 0 && !slices.Contains(k.early, id)
+	waits = k.trying() > 0 && !k.connected.Load()
+	if free && waits {
+		k.early = append(k.early, id)
+	}
+	return free, waits
 }
 
 // openConv opens a conversation that the client wants, and tells it in the style of a header.
@@ -100,18 +105,7 @@ func (k *socket) startEarly() error {
 	if k.ctx.Err() != nil {
 		return nil
 	}
-	k.mu.Lock()
-	ids := k.early
-	switch {
-	case k.connected.Load():
-		k.early = nil
-	case len(ids) > 0 && k.trying() == 0:
-		ids, k.early = ids[:1], ids[1:]
-	default:
-		ids = nil
-	}
-	k.mu.Unlock()
-	for _, id := range ids {
+	for _, id := range k.takeEarly() {
 		if err := k.openConv(k.plain(wire.StatusData), id); err != nil {
 			return err
 		}
@@ -119,25 +113,45 @@ func (k *socket) startEarly() error {
 	return nil
 }
 
+// takeEarly takes those out that are to be opened now.
+func (k *socket) takeEarly() (ids []uint32) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case k.connected.Load():
+		ids, k.early = k.early, nil
+	case len(k.early) > 0 && k.trying() == 0:
+		ids, k.early = k.early[:1], k.early[1:]
+	}
+	return ids
+}
+
 // endConv is the client's END_CONV, in the reader. The conversation's place and id are free at once; it cleans up by itself.
 func (k *socket) endConv(id uint32) {
-	k.mu.Lock()
-	c := k.convs[id]
-	if c != nil {
-		delete(k.convs, id)
-		k.ending++
-		if c.turnedAway {
-			k.turnedAway--
-		}
-	}
-	k.early = slices.DeleteFunc(k.early, func(e uint32) bool { return e == id })
-	k.mu.Unlock()
+	c := k.takeOut(id)
 	if c == nil {
 		return
 	}
 	k.asm.Drop(id)
 	_ = k.out.add(func(b []byte) []byte { c.gone = true; return b }) // nothing is added
 	c.cancel(errEndConv)
+}
+
+// takeOut takes a conversation out of those that are open, or are to be.
+func (k *socket) takeOut(id uint32) *conv {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.early = slices.DeleteFunc(k.early, func(e uint32) bool { return e == id })
+	c := k.convs[id]
+	if c == nil {
+		return nil
+	}
+	delete(k.convs, id)
+	k.ending++
+	if c.turnedAway {
+		k.turnedAway--
+	}
+	return c
 }
 
 // awaitEnded waits until fewer than n conversations still clean up: a client that starts and ends them faster than that is
