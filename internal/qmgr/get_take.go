@@ -348,8 +348,12 @@ func (g *getting) moveOn(msg *readMsg, fits bool) mqi.RC {
 			return msg.warn
 		case g.browse:
 			return g.h.browseGroup.unfinished()
+		case !g.h.getGroup.inside():
+			return 0
 		}
-		return g.h.getGroup.unfinished()
+		md := msg.head.md
+		md.Persistence = g.h.getGroup.pers // a get takes what is there
+		return g.h.getGroup.astray(&md, g.inWork(msg.head.md.Persistence == mqi.MQPER_PERSISTENT))
 	}
 	if !fits {
 		return msg.warn

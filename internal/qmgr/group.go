@@ -31,11 +31,25 @@ func (g *groupPos) unfinished() mqi.RC {
 	return 0
 }
 
+// astray is the reason, for a warning, of a put or get that is not in the logical order that has been begun: for a message of a group,
+// or a segment, that it is not like those before.
+func (g *groupPos) astray(md *mqi.MD, sync bool) mqi.RC {
+	if member := md.Version >= 2 && md.MsgFlags&(groupFlags|segmentFlags) != 0; member && g.inside() {
+		switch {
+		case g.pers != md.Persistence:
+			return mqi.MQRC_INCONSISTENT_PERSISTENCE
+		case g.sync != sync:
+			return mqi.MQRC_INCONSISTENT_UOW
+		}
+	}
+	return g.unfinished()
+}
+
 // putInGroup gives a message of n bytes its place in the handle's group. It returns the state after the put, and a warning or
 // a failure.
 func (m *Manager) putInGroup(g groupPos, md *mqi.MD, n int, logical, sync bool) (after groupPos, warn, fail mqi.RC) {
 	if !logical {
-		return g, g.unfinished(), 0
+		return g, g.astray(md, sync), 0
 	}
 	if md.Version < 2 {
 		return g, 0, mqi.MQRC_WRONG_MD_VERSION

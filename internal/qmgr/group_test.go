@@ -48,6 +48,44 @@ func TestLogicalOrder(t *testing.T) {
 	}
 }
 
+// Out of the order that was begun, a message of a group is told apart by what it has in common with that: all of these are warnings.
+func TestLogicalOrderLeft(t *testing.T) {
+	member, alone := flagged(mqi.MQMF_MSG_IN_GROUP), flagged(0)
+	for name, c := range map[string]struct {
+		opts   int32
+		change []func(*mqi.MD)
+		rc     mqi.RC
+	}{
+		"alike":                    {0, []func(*mqi.MD){member}, mqi.MQRC_INCOMPLETE_GROUP},
+		"persistent":               {0, []func(*mqi.MD){member, persistent}, mqi.MQRC_INCONSISTENT_PERSISTENCE},
+		"in a unit of work":        {mqi.MQPMO_SYNCPOINT, []func(*mqi.MD){member}, mqi.MQRC_INCONSISTENT_UOW},
+		"in no group":              {mqi.MQPMO_SYNCPOINT, []func(*mqi.MD){alone, persistent}, mqi.MQRC_INCOMPLETE_GROUP},
+		"a segment, in no message": {mqi.MQPMO_SYNCPOINT, []func(*mqi.MD){flagged(segmentMsg)}, mqi.MQRC_INCONSISTENT_UOW},
+	} {
+		r := newRig(t)
+		r.define("QLOCAL", "Q")
+		h := r.openQ(r.c, "Q", inOut)
+		r.put(r.c, h, "a", logicalPut, member)
+		_, err := tryPut(r.c, h, "b", c.opts, c.change...)
+		if cc, rc := reasonOf(err); cc != mqi.CCWarning || rc != c.rc {
+			t.Errorf("put %s: %v", name, err)
+		}
+	}
+	for opts, want := range map[int32]mqi.RC{0: mqi.MQRC_INCOMPLETE_GROUP, mqi.MQGMO_SYNCPOINT: mqi.MQRC_INCONSISTENT_UOW} {
+		r := newRig(t)
+		r.define("QLOCAL", "Q")
+		h := r.openQ(r.c, "Q", inOut)
+		for _, text := range []string{"a", "b"} {
+			r.put(r.c, h, text, logicalPut, member)
+		}
+		r.wantNext(h, logicalGet, "a")
+		text, _, err := tryGet(r.c, h, opts)
+		if cc, rc := reasonOf(err); cc != mqi.CCWarning || rc != want || text != "b" {
+			t.Errorf("get with %#x: %q %v", opts, text, err)
+		}
+	}
+}
+
 // Within a logical message what it is in its group does not change; an incomplete message counts before an incomplete group.
 func TestLogicalMessageKeepsItsGroup(t *testing.T) {
 	const group, lastOne, seg, lastSeg = mqi.MQMF_MSG_IN_GROUP, mqi.MQMF_LAST_MSG_IN_GROUP, mqi.MQMF_SEGMENT, mqi.MQMF_LAST_SEGMENT
