@@ -15,8 +15,15 @@ import com.ibm.mq.jms.MQConnectionFactory;
 import com.ibm.msg.client.jms.JmsConnectionFactory;
 import com.ibm.msg.client.wmq.WMQConstants;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
 import java.util.Hashtable;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import javax.jms.BytesMessage;
@@ -48,6 +55,7 @@ public final class Reasons {
         Reasons r = new Reasons(new Target(args));
         Checks c = new Checks(args, r::fresh);
         c.check("passwords", r::passwords);
+        c.check("atonce", r::atOnce);
         c.check("unknown", r::unknown);
         c.check("unauthorized", r::unauthorized);
         c.check("full", r::full);
@@ -101,6 +109,44 @@ public final class Reasons {
         Hashtable<String, Object> p = target.props();
         p.put(CMQC.PASSWORD_PROPERTY, "wrong-password");
         reason(CMQC.MQRC_NOT_AUTHORIZED, () -> new MQQueueManager(target.qmgr, p));
+    }
+
+    /** Threads that connect at once share sockets on which nobody has connected yet; who is wrong among them holds up nobody. */
+    private void atOnce() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(8);
+        try {
+            for (int round = 0; round < 3; round++) {
+                CyclicBarrier together = new CyclicBarrier(8);
+                List<Future<Connection>> results = new ArrayList<>();
+                for (int i = 0; i < 8; i++) {
+                    String password = i % 4 == 0 ? "wrong-password" : target.password;
+                    results.add(threads.submit(() -> {
+                        together.await();
+                        return factory.createConnection("app", password);
+                    }));
+                }
+                for (int i = 0; i < 8; i++) {
+                    Future<Connection> f = results.get(i);
+                    if (i % 4 == 0) {
+                        ExecutionException e = refusal(f);
+                        same(CMQC.MQRC_NOT_AUTHORIZED, Checks.reasonOf(e));
+                    } else {
+                        f.get(20, TimeUnit.SECONDS).close();
+                    }
+                }
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static ExecutionException refusal(Future<?> f) throws Exception {
+        try {
+            f.get(20, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            return e;
+        }
+        throw new AssertionError("connected with a wrong password");
     }
 
     private void unknown() throws Exception {
