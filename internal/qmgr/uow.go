@@ -393,8 +393,8 @@ func (m *Manager) revealAll(u *uow, list []*batch, now time.Time, late *store.Tx
 	}
 }
 
-// removeLate takes away what was put on a queue that is no more. Until that is durable a start finds the messages without
-// a queue, and drops them.
+// removeLate takes away what was put on a queue that is no more, or would have come back to it. Until that is durable a start finds
+// the messages without a queue, and drops them.
 func (m *Manager) removeLate(tx *store.Tx) {
 	if tx.Len() == 0 {
 		return
@@ -413,10 +413,7 @@ func (m *Manager) undo(u *uow) {
 	if len(u.gets) > 0 {
 		var tx store.Tx
 		for i := range u.gets {
-			g := &u.gets[i]
-			if g.q.isDead() {
-				tx.Remove(g.q.qid, g.seq, g.pers)
-			} else {
+			if g := &u.gets[i]; !g.q.isDead() { // else giveBack removes it
 				tx.SetHead(g.q.qid, g.seq, withBackout(g.head, g.back+1), g.pers)
 			}
 		}
@@ -470,31 +467,33 @@ func (m *Manager) withdraw(u *uow) {
 	u.fired = nil
 }
 
-// giveBack removes the unit's puts and returns its gets.
+// giveBack removes the unit's puts and returns its gets, but for those of queues that have been deleted meanwhile.
 func (m *Manager) giveBack(u *uow) {
 	if u.back { // by a commit that a panic has ended
 		return
 	}
 	u.back = true
-	u.giveBackAll(u.batches())
+	var late store.Tx
+	u.giveBackAll(u.batches(), &late)
+	m.removeLate(&late)
 }
 
 // giveBackAll goes on when something panics.
-func (u *uow) giveBackAll(list []*batch) {
+func (u *uow) giveBackAll(list []*batch, late *store.Tx) {
 	i := 0
 	defer func() {
 		if i < len(list) && list[i].again() {
-			u.giveBackAll(list[i:])
+			u.giveBackAll(list[i:], late)
 		} else if i < len(list) {
-			u.giveBackAll(list[i+1:])
+			u.giveBackAll(list[i+1:], late)
 		}
 	}()
 	for ; i < len(list); i++ {
-		u.giveBackOn(list[i])
+		u.giveBackOn(list[i], late)
 	}
 }
 
-func (u *uow) giveBackOn(b *batch) {
+func (u *uow) giveBackOn(b *batch, late *store.Tx) {
 	b.q.mu.Lock()
 	defer b.q.mu.Unlock()
 	for b.shown < len(b.puts) {
@@ -506,6 +505,7 @@ func (u *uow) giveBackOn(b *batch) {
 		g := &u.gets[b.gets[b.removed]]
 		b.removed++
 		if b.q.dead {
+			late.Remove(b.q.qid, g.seq, g.pers)
 			b.q.remove(g.slot)
 		} else {
 			b.q.restore(g.slot)

@@ -454,3 +454,25 @@ func TestMarkSkipBackoutConfirms(t *testing.T) {
 		}
 	}
 }
+
+// A message that would come back to a temporary queue that is deleted just now does not stay in the store.
+func TestBackoutMeetsDeletion(t *testing.T) {
+	r := newRig(t)
+	r.define("QMODEL", "TEMP", "DEFTYPE", "TEMPDYN", "SHARE", "YES")
+	od := mqi.DefaultOD()
+	od.ObjectName, od.DynamicQName = "TEMP", "D"
+	h, err := r.c.Open(bg, &od, inOut)
+	wantRC(t, err, 0)
+	r.put(r.c, h, "x", 0)
+	c := r.connect()
+	r.get(c, r.openQ(c, "D", inOut), mqi.MQGMO_SYNCPOINT)
+	r.fault.fail = func(*store.Tx) error { // the backout count is on its way
+		r.fault.fail = nil
+		wantRC(t, r.c.Close(bg, h, 0), 0)
+		return nil
+	}
+	wantRC(t, c.Backout(bg), 0)
+	if n := r.st.Stats().MemoryMessages; n != 0 {
+		t.Errorf("%d messages are left in the store", n)
+	}
+}
