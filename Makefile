@@ -3,7 +3,7 @@ GO       ?= go
 BIN      := bin
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS  := -s -w -X github.com/qmgrd/qmgrd/internal/daemon.Version=$(VERSION)
-BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)'
+BUILD    := CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '$(LDFLAGS)'
 PREFIX   ?= /usr/local
 DESTDIR  ?=
 UNITDIR  ?= /lib/systemd/system
@@ -20,16 +20,16 @@ build:
 
 # A queue manager from nothing to surviving a restart, in a temporary directory.
 demo: build
-	@BIN=$(CURDIR)/$(BIN) testdata/demo.sh
+	@BIN='$(CURDIR)/$(BIN)' testdata/demo.sh
 
 # All tests, with about a fifth of what `make crash` runs (docs/robustness.md).
 FUZZ_SHARE ?= 96
 test: build
 	$(GO) vet ./...
-	QMGRD_CRASH_ROUNDS=50 $(GO) test -timeout 20m ./...
-	$(GO) test -tags invariants -timeout 10m $(DOORS)
-	$(GO) test -tags invariants -timeout 10m -run 'Lock|Instrument|Crash' ./internal/qmgr
-	$(GO) test -tags invariants -timeout 10m -run 'Hold' ./internal/pubsub
+	QMGRD_CRASH_ROUNDS=50 $(GO) test -timeout 60m ./...
+	$(GO) test -tags invariants -timeout 30m $(DOORS)
+	$(GO) test -tags invariants -timeout 30m -run 'Lock|Instrument|Crash' ./internal/qmgr
+	$(GO) test -tags invariants -timeout 30m -run 'Hold' ./internal/pubsub
 	GO=$(GO) testdata/crash/fuzz.sh $(FUZZ_SHARE)
 	@if command -v java >/dev/null && command -v mvn >/dev/null; then \
 	  $(MAKE) --no-print-directory e2e; \
@@ -68,15 +68,15 @@ BENCH_WORK  ?= W1,W2,W3,W4,W5,W8
 BENCH_FLAGS ?= -d 1s -reps 3 -big 1000000
 bench: build bench-servers
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/... ./mq
-	cd bench && $(GO) build -o ../$(BIN)/bench .
+	cd bench && $(GO) build -buildvcs=false -o ../$(BIN)/bench .
 	cd bench && ../$(BIN)/bench -servers ../$(BIN)/servers -qmgrd ../$(BIN)/qmgrd -peers $(BENCH_PEERS) \
 	  -work $(BENCH_WORK) -json ../$(BIN)/bench.json $(BENCH_FLAGS)
 
 # The peers that the Go module proxy has. The others: bench/README.md.
 bench-servers:
 	@mkdir -p $(BIN)/servers
-	@[ -x $(BIN)/servers/nats-server ] || GOBIN=$(CURDIR)/$(BIN)/servers $(GO) install github.com/nats-io/nats-server/v2@v2.15.2
-	@for s in etcd mochi; do [ -x $(BIN)/servers/$$s ] || (cd bench/servers/$$s && $(GO) build -o ../../../$(BIN)/servers/$$s .); done
+	@[ -x $(BIN)/servers/nats-server ] || GOBIN='$(CURDIR)/$(BIN)/servers' $(GO) install github.com/nats-io/nats-server/v2@v2.15.2
+	@for s in etcd mochi; do [ -x $(BIN)/servers/$$s ] || (cd bench/servers/$$s && $(GO) build -buildvcs=false -o ../../../$(BIN)/servers/$$s .); done
 
 # The proof suite (docs/robustness.md). The same code runs a share in `make test`, the numbers of the continuous
 # integration in `make crash`, and the large ones in `make release-check`. QMGRD_SEED repeats a run, QMGRD_SCALE is a
@@ -105,7 +105,7 @@ release-check: build
 
 # The vendor's unchanged Java clients (docs/clients.md).
 e2e:
-	cd e2e/java && mvn -q -B -ntp package
+	e2e/package
 	E2E_BUILT=1 e2e/run
 	E2E_BUILT=1 e2e/security
 	E2E_BUILT=1 e2e/clients

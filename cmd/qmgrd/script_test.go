@@ -40,7 +40,7 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../qmgrd", "../runmqsc")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", dir+string(filepath.Separator), "../qmgrd", "../runmqsc")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the binaries: %v\n%s", err, out)

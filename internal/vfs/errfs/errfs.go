@@ -59,6 +59,15 @@ type FS struct {
 	limited bool
 	room    int64 // bytes left, when limited
 	inside  bool
+	exact   bool
+}
+
+// SetExact counts also what commits of a library (Durable) make its file longer, which they do on a disk that is too small for it too.
+// Without it such a file is longer for nothing, and gives room back when it is cut: that is good for a few commits.
+func (f *FS) SetExact(exact bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.exact = exact
 }
 
 // SetInside lets a commit of a library (Durable) find its room in pages of its file that are in no use.
@@ -161,6 +170,15 @@ func (f *FS) OpenNative(name string, flag int, perm fs.FileMode) (*os.File, erro
 	return f.in.(vfs.Native).OpenNative(name, flag, perm)
 }
 
+// native accounts for what a commit of a library took, or gave back.
+func (f *FS) native(grown int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if grown < 0 || f.exact {
+		f.room -= grown
+	}
+}
+
 // Durable implements vfs.Native.
 func (f *FS) Durable(name string, commit func() error) error {
 	if err := f.check(Durable, name); err != nil {
@@ -176,7 +194,7 @@ func (f *FS) Durable(name string, commit func() error) error {
 		}
 		_ = f.grow("write", name, -nativeSpare)
 	}
-	defer func() { _ = f.grow("write", name, min(f.sizeOf(name)-before, 0)) }()
+	defer func() { f.native(f.sizeOf(name) - before) }()
 	return f.in.(vfs.Native).Durable(name, commit)
 }
 
@@ -245,7 +263,7 @@ func (f *FS) Free(dir string) (uint64, error) {
 	limited, room := f.limited, f.room
 	f.mu.Unlock()
 	if limited {
-		return uint64(room), nil
+		return uint64(max(room, 0)), nil
 	}
 	return f.in.Free(dir)
 }
