@@ -321,6 +321,12 @@ func jsonMessage(m *mq.Message) *web.Message {
 		if known := knownProperties[name]; known != "" {
 			name = known
 		}
+		switch f := v.(type) {
+		case float64:
+			v = web.JSONFloat(f)
+		case float32:
+			v = web.JSONFloat(float64(f))
+		}
 		j.Properties[name] = v
 	}
 	if utf8.Valid(m.Body) {

@@ -2,8 +2,10 @@ package web
 
 import (
 	"encoding/hex"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -205,7 +207,7 @@ func takeProps(md *mqi.MD, body []byte) (map[string]any, []byte) {
 		case mqi.MQTYPE_INT8, mqi.MQTYPE_INT16, mqi.MQTYPE_INT32, mqi.MQTYPE_INT64:
 			out[name] = v.Int
 		case mqi.MQTYPE_FLOAT32, mqi.MQTYPE_FLOAT64:
-			out[name] = v.Float
+			out[name] = JSONFloat(v.Float)
 		case mqi.MQTYPE_BYTE_STRING:
 			out[name] = v.Bytes
 		default:
@@ -213,4 +215,12 @@ func takeProps(md *mqi.MD, body []byte) (map[string]any, []byte) {
 		}
 	}
 	return out, rest
+}
+
+// JSONFloat is a number as JSON can hold it: what is none, or infinite, is text: NaN, +Inf, -Inf. A stream would end at it.
+func JSONFloat(f float64) any {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return f
 }
