@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -47,5 +48,62 @@ func TestExpiryScan(t *testing.T) {
 	}
 	if want := start.Add(2 * time.Second).UnixMilli(); q.soonest != want {
 		t.Errorf("next expiry %d, not %d", q.soonest, want)
+	}
+}
+
+// endConn is the beginning of Break, which waits for the verb in progress.
+func endConn(c *Conn) {
+	c.once.Do(func() {
+		c.end = mqi.MQRC_CONNECTION_BROKEN
+		close(c.broken)
+	})
+}
+
+// A get that meets many expired messages discards them in parts, and ends between two when its connection does, or its caller goes:
+// STOP CONN and an immediate end waited for seconds. One that waits without a goroutine is the same.
+func TestDiscardingEnds(t *testing.T) {
+	for name, get := range map[string]func(c *Conn, h Handle) error{
+		"caller gone": func(c *Conn, h Handle) error {
+			ctx, cancel := context.WithCancel(bg)
+			cancel()
+			md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+			_, _, err := c.Get(ctx, h, &md, &gmo, 100)
+			return err
+		},
+		"connection ended": func(c *Conn, h Handle) error {
+			endConn(c)
+			md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+			g := getting{}
+			if over, err := g.start(c, c.handles[h], &md, &gmo, 100); over || err != nil {
+				return err
+			}
+			_, _, err := g.run(bg)
+			return err
+		},
+		"connection ended, no goroutine": func(c *Conn, h Handle) error {
+			w := c.NewWaiting(bell(nil))
+			endConn(c)
+			md, gmo := mqi.DefaultMD(), mqi.DefaultGMO()
+			if over, err := w.g.start(c, c.handles[h], &md, &gmo, 100); over || err != nil {
+				return err
+			}
+			_, _, _, err := w.run()
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newPSRig(t)
+			r.ok("DEFINE QLOCAL(Q) MAXDEPTH(999999)")
+			h := openFor(t, r.c, "Q", inOut)
+			for range 3 * expireBatch {
+				_, err := tryPut(r.c, h, "x", 0, func(md *mqi.MD) { md.Expiry = 10 })
+				wantRC(t, err, 0)
+			}
+			r.clk.Advance(5 * time.Second)
+			wantRC(t, get(r.c, h), mqi.MQRC_CONNECTION_BROKEN)
+			if d := r.m.lookup(ClassQueue, "Q").Queue.depth(); d != 2*expireBatch {
+				t.Errorf("%d messages are left, want %d", d, 2*expireBatch)
+			}
+		})
 	}
 }

@@ -202,20 +202,19 @@ func (g *getting) run(ctx context.Context) ([]byte, int, error) {
 				return nil, 0, err
 			}
 		}
-		if f == nil {
-			continue
+		if f != nil {
+			data, n, again, err := g.fetch(f)
+			if !again {
+				return data, n, err
+			}
 		}
-		data, n, again, err := g.fetch(f)
-		if !again {
-			return data, n, err
-		}
-		if rc := g.stopped(ctx); rc != 0 { // there may be many to look into
+		if rc := g.stopped(ctx); rc != 0 { // there may be many to look into, or to discard
 			return nil, 0, g.ended(rc)
 		}
 	}
 }
 
-// stopped is why a get that looks into one message after the other is not to go on.
+// stopped is why a get that looks into one message after the other, or discards them, is not to go on.
 func (g *getting) stopped(ctx context.Context) mqi.RC {
 	select {
 	case <-g.c.broken:

@@ -1,6 +1,8 @@
 package qmgr
 
 import (
+	"context"
+
 	"github.com/qmgrd/qmgrd/internal/clock"
 	"github.com/qmgrd/qmgrd/internal/mqi"
 	"github.com/qmgrd/qmgrd/internal/pubsub"
@@ -172,13 +174,16 @@ func (w *Waiting) run() ([]byte, int, GetState, error) {
 			w.park()
 			return nil, 0, GetWaits, nil
 		case f == nil:
-			continue
 		case w.mayWait(f):
 			w.f = f
 			return nil, 0, GetBlocks, nil
+		default:
+			if data, n, again, err := w.g.fetch(f); !again {
+				return w.done(data, n, err)
+			}
 		}
-		if data, n, again, err := w.g.fetch(f); !again {
-			return w.done(data, n, err)
+		if rc := w.g.stopped(context.Background()); rc != 0 {
+			return w.done(nil, 0, w.g.ended(rc))
 		}
 	}
 }
