@@ -304,7 +304,7 @@ func (x *medley) drain(r *rig, name string) {
 // Gets, browses and puts with all kinds of options, in units of work and branches, meet on two queues, which are inhibited at times: each
 // verb ends, no message is lost, none comes twice.
 func TestOptionsMixed(t *testing.T) {
-	for range 6 {
+	for range 3 {
 		r := newRig(t)
 		r.m.opt.Clock = clock.Real()
 		for _, name := range []string{"Q0", "Q1", "REPLY"} {
