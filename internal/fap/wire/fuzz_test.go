@@ -192,16 +192,3 @@ func TestAssemblerCountsParts(t *testing.T) {
 		}
 	}
 }
-
-// TestAnnouncedLength: a peer that announces much and sends little costs little.
-func TestAnnouncedLength(t *testing.T) {
-	h := Header{Magic: TSHM, Conv: 1, Order: Big, Type: MQPUT, CCSID: 819}
-	stream := append(h.Append(nil, 64<<20), make([]byte, 1000)...)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	_, _, err := ReadSegment(bytes.NewReader(stream), 65<<20)
-	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; err == nil || used > 64<<10 {
-		t.Errorf("error %v, %d bytes allocated", err, used)
-	}
-}

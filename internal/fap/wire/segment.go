@@ -3,7 +3,6 @@ package wire
 import (
 	"encoding/binary"
 	"io"
-	"sync"
 )
 
 // Magic is the kind of a segment header.
@@ -80,31 +79,24 @@ func (h *Header) Append(dst []byte, n int) []byte {
 	return append(dst, 0, 0)
 }
 
-// readChunk bounds what is allocated ahead of the bytes that have arrived.
-const readChunk = 4096
-
-// ReadSegment reads one segment of at most max bytes. The body is fresh memory, and grows as bytes arrive: a peer that
-// announces much and sends little costs little. io.EOF means that the peer closed between two segments.
+// ReadSegment reads one segment of at most max bytes, for tests: the server and package mq read many into one buffer (CutSegment). The
+// body is fresh memory. io.EOF means that the peer closed between two segments.
 func ReadSegment(r io.Reader, max int) (Header, []byte, error) {
-	var h Header
-	var fixed [sizeTSHM]byte
-	if _, err := io.ReadFull(r, fixed[:8]); err != nil {
+	b := make([]byte, 8) // as far as the length
+	if _, err := io.ReadFull(r, b); err != nil {
+		return Header{}, nil, err
+	}
+	h, _, size, _, err := CutSegment(b, max)
+	if err != nil {
 		return h, nil, err
 	}
-	if err := h.magic(fixed[:4]); err != nil {
+	b = append(b, make([]byte, size-len(b))...)
+	if _, err := io.ReadFull(r, b[8:]); err == io.EOF {
+		return h, nil, io.ErrUnexpectedEOF
+	} else if err != nil {
 		return h, nil, err
 	}
-	total := binary.BigEndian.Uint32(fixed[4:])
-	if total < uint32(h.Size()) || total > uint32(max) {
-		return h, nil, &Error{Struct: "TSH", Off: 4, Why: BadLength}
-	}
-	if _, err := io.ReadFull(r, fixed[8:h.Size()]); err != nil {
-		return h, nil, unexpected(err)
-	}
-	if err := h.fields(fixed[8:h.Size()]); err != nil {
-		return h, nil, err
-	}
-	body, err := readBody(r, int(total)-h.Size())
+	h, body, _, _, err := CutSegment(b, max)
 	return h, body, err
 }
 
@@ -139,40 +131,9 @@ func (h *Header) fields(p []byte) error {
 	return nil
 }
 
-func readBody(r io.Reader, n int) ([]byte, error) {
-	body := make([]byte, min(n, readChunk))
-	got := 0
-	for got < n {
-		m, err := io.ReadFull(r, body[got:])
-		if got += m; err != nil {
-			return nil, unexpected(err)
-		}
-		if got < n {
-			body = append(body, make([]byte, min(n-got, len(body)))...)
-		}
-	}
-	return body, nil
-}
-
-// unexpected turns an end inside a segment into an error of its own.
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// scratch holds a message while it is written.
-var scratch = sync.Pool{New: func() any { b := make([]byte, 0, DefaultTransmission); return &b }}
-
-// WriteMessage writes a body as one or more segments of at most max bytes.
+// WriteMessage writes a body as one or more segments of at most max bytes, for tests.
 func WriteMessage(w io.Writer, h Header, body []byte, max int) error {
-	buf := scratch.Get().(*[]byte)
-	*buf = appendParts((*buf)[:0], h, body, max)
-	_, err := w.Write(*buf)
-	if cap(*buf) <= 2*DefaultTransmission {
-		scratch.Put(buf)
-	}
+	_, err := w.Write(appendParts(nil, h, body, max))
 	return err
 }
 
