@@ -101,3 +101,30 @@ func TestExportTurnsSwitchesBehindSubs(t *testing.T) {
 		t.Errorf("nothing is held back without subscriptions:\n%s", got)
 	}
 }
+
+// A subscription stays on its topic when its topic object goes or becomes another: it can be altered, and an export means the same topic.
+func TestSubOutlivesItsTopicObject(t *testing.T) {
+	r := newObjRig(t)
+	for _, c := range []string{"DEFINE QLOCAL(Q)", "DEFINE TOPIC(T) TOPICSTR('a/b')", "DEFINE TOPIC(STAYS) TOPICSTR('s')",
+		"DEFINE SUB(S) TOPICOBJ(T) TOPICSTR('#') DEST(Q)", "DEFINE SUB(KEPT) TOPICOBJ(STAYS) DEST(Q)", "DELETE TOPIC(T)"} {
+		r.ok(c)
+	}
+	for _, c := range []string{"ALTER QLOCAL(Q) DESCR('x')", "DEFINE TOPIC(T) TOPICSTR('other')"} {
+		r.ok("ALTER SUB(S) USERDATA('x')")
+		r.ok("DEFINE SUB(S) TOPICOBJ(T) TOPICSTR('#') DEST(Q) REPLACE")
+		r.refuse("AMQ8208E", "DEFINE SUB(S) TOPICOBJ(STAYS) TOPICSTR('#') DEST(Q) REPLACE")
+		fresh := newObjRig(t)
+		if out, res := fresh.script(r.export(ExportOptions{})); res.Failed+res.SyntaxErrors > 0 {
+			t.Fatal(failedOnly(out))
+		}
+		for m, obj := range map[*objRig]string{r: "T", fresh: " "} {
+			m.want("DISPLAY SUB(S) TOPICOBJ TOPICSTR WHERE(TOPICSTR EQ 'a/b/#')", idOfSub(m, "S")+" SUB(S) TOPICSTR(a/b/#) TOPICOBJ("+obj+")")
+			m.want("DISPLAY SUB(KEPT) TOPICOBJ", idOfSub(m, "KEPT")+" SUB(KEPT) TOPICOBJ(STAYS)")
+		}
+		r.ok(c)
+	}
+}
+
+func idOfSub(r *objRig, name string) string {
+	return strings.Fields(r.show("DISPLAY SUB(" + name + ") SUBID")[0])[0]
+}

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/qmgrd/qmgrd/internal/attr"
 	"github.com/qmgrd/qmgrd/internal/mqsc"
+	"github.com/qmgrd/qmgrd/internal/pubsub"
 )
 
 // ExportOptions of Export.
@@ -267,7 +269,7 @@ func (e *exporter) object(o *Object, d *Def) {
 	}
 	items := e.items(d, base)
 	if d.Kind == "SUB" {
-		items = subItems(d, items)
+		items = subItems(d, e.m.wholeTopic(d, items))
 	}
 	e.write(d.Kind, o.Name, e.holdBack(d, o.Name, items), mqsc.FormatOptions{Replace: true})
 }
@@ -306,6 +308,26 @@ func sameDefinition(a, b *Def) bool {
 		}
 	}
 	return true
+}
+
+// wholeTopic gives a subscription its whole topic string when its topic object is no longer what it was made by.
+func (m *Manager) wholeTopic(d *Def, items []attr.Item) []attr.Item {
+	topic := d.subExtra().topic
+	o := m.lookup(ClassTopic, d.Get("TOPICOBJ"))
+	if topic == "" || blank(d.Get("TOPICOBJ")) {
+		return items
+	}
+	if o != nil {
+		if now, err := pubsub.Combine(o.Def().Get("TOPICSTR"), true, d.Get("TOPICSTR")); err == nil && now == topic {
+			return items
+		}
+	}
+	i, ok := d.Schema.Index("TOPICSTR")
+	if !ok {
+		return items
+	}
+	items = slices.DeleteFunc(items, func(it attr.Item) bool { return it.Key == "TOPICOBJ" })
+	return setItem(items, attr.Item{Key: "TOPICSTR", Val: topic, Attr: &d.Schema.Attrs[i]})
 }
 
 // subItems leaves out the destination that a managed subscription makes for itself.

@@ -143,10 +143,13 @@ func ruleSub(x *exec, d, old *Def, _ *Object) *attr.Reply {
 	if topicStr == "" && blank(topicObj) {
 		return conflict(mqi.MQRCCF_PARM_MISSING, d.Name, "TOPICSTR, TOPICOBJ or both are needed")
 	}
-	if !blank(topicObj) && m.lookup(ClassTopic, topicObj) == nil {
+	made := d
+	if old != nil {
+		made = old // its topic stays, whatever has become of its topic object
+	} else if !blank(topicObj) && m.lookup(ClassTopic, topicObj) == nil {
 		return failed(mqi.MQRC_UNKNOWN_OBJECT_NAME, msgNotFound, topicObj)
 	}
-	full, err := m.fullTopic(d)
+	full, err := m.fullTopic(made)
 	if err == nil {
 		_, err = pubsub.ParseFilter(full, subScheme(d))
 	}
