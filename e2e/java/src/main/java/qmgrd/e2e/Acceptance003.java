@@ -310,8 +310,7 @@ public final class Acceptance003 {
     }
 
     private static long metric(String name) throws Exception {
-        String all = Admin.run(0, "", "curl", "-sS", "--fail", "--unix-socket", System.getProperty("admin.socket"),
-                "http://localhost/metrics");
+        String all = Admin.local("/metrics");
         Matcher m = Pattern.compile("(?m)^" + name + "(?:\\{[^}]*\\})? ([0-9.e+]+)$").matcher(all);
         isTrue(name + " is there", m.find());
         return (long) Double.parseDouble(m.group(1));
