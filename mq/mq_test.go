@@ -388,6 +388,9 @@ func TestSubscribe(t *testing.T) {
 	if err := topic.Publish(ctx, mq.NewText("meanwhile"), mq.PubOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := c.Subscribe(ctx, mq.SubOptions{Topic: "other/#", Name: "fan", Durable: true}); !errors.Is(err, mq.Reason(2510)) {
+		t.Errorf("another topic: %v", err)
+	}
 	if sub, err = c.Subscribe(ctx, d); err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ type SubOptions struct {
 	Topic       string // with wildcards: + for one level, # for any number
 	TopicObject string // TOPIC object that Topic lies below
 	Name        string // of the subscription; required when Durable
-	Durable     bool   // outlives the connection; an existing one is resumed
+	Durable     bool   // outlives the connection; an existing one is resumed, if it is to the same topic
 	Selector    string
 	UserData    string
 	Expiry      time.Duration // 0: never
@@ -82,8 +82,9 @@ type SubOptions struct {
 // Subscription is a subscription with the queue that its publications come to.
 type Subscription struct {
 	Queue
-	o    SubOptions
-	hsub handle
+	o     SubOptions
+	hsub  handle
+	topic string // as the queue manager resolved it
 }
 
 // Subscribe makes a subscription (MQSUB).
@@ -92,6 +93,10 @@ func (c *Conn) Subscribe(ctx context.Context, o SubOptions) (*Subscription, erro
 	err := c.openFirst(ctx, "MQSUB", o.Topic, s, func() error { return s.subscribe(ctx) })
 	if isFailed(err) {
 		return nil, err
+	}
+	if o.TopicObject == "" && s.topic != "" && s.topic != o.Topic {
+		// MQSO_RESUME does not compare them, and the caller would wait for something else.
+		return nil, fail("MQSUB", o.Name, mqi.MQRC_TOPIC_NOT_ALTERABLE, s.Close(ctx))
 	}
 	return s, err
 }
@@ -131,7 +136,7 @@ func (s *Subscription) subscribe(ctx context.Context) error {
 	if !ok {
 		return fail("MQSUB", s.name, unexpected, nil)
 	}
-	s.h.hobj, s.hsub.hobj = r.api.Hobj, b.Hsub
+	s.h.hobj, s.hsub.hobj, s.topic = r.api.Hobj, b.Hsub, b.SD.ResObjectString
 	s.startAhead(s.o.ReadAhead && s.o.Queue == nil)
 	return err
 }

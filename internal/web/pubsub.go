@@ -138,7 +138,11 @@ func (s *Server) postSubscribe(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	topic := sd.ObjectString
 	queue, _, err := c.Subscribe(r.Context(), sd, 0)
+	if err == nil && sd.ResObjectString != topic { // resuming does not compare them, and this one would wait for something else
+		err = mqi.E("MQSUB", sd.SubName, mqi.MQRC_TOPIC_NOT_ALTERABLE)
+	}
 	if err != nil {
 		c.Break()
 		return err
