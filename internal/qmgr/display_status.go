@@ -36,18 +36,23 @@ func (x *exec) displayQstatus() *attr.Reply {
 func (x *exec) queueHandles() *attr.Reply {
 	q := x.request([]string{"TYPE"}, nil)
 	open, _ := x.c.Get("OPENTYPE")
-	var rows []map[string]string
+	var names []string
+	by := map[string][]map[string]string{} // of each queue that is asked for
 	for _, o := range x.list(x.c.Name, ClassQueue) {
-		if o.Queue == nil {
+		if o.Queue != nil {
+			names = append(names, o.Name)
+			by[o.Name] = nil
+		}
+	}
+	for _, row := range x.m.handleRowsOf(func(queue string) bool { _, ok := by[queue]; return ok }) {
+		if open == "INPUT" && row["INPUT"] == "NO" || open == "OUTPUT" && row["OUTPUT"] != "YES" {
 			continue
 		}
-		for _, row := range x.m.handleRows(o.Name) {
-			if open == "INPUT" && row["INPUT"] == "NO" || open == "OUTPUT" && row["OUTPUT"] != "YES" {
-				continue
-			}
-			row["QUEUE"], row["TYPE"] = o.Name, "HANDLE"
-			rows = append(rows, row)
-		}
+		by[row["QUEUE"]] = append(by[row["QUEUE"]], row)
+	}
+	var rows []map[string]string
+	for _, n := range names {
+		rows = append(rows, by[n]...)
 	}
 	return x.showRows("QSTATUS TYPE(HANDLE)", q, rows)
 }

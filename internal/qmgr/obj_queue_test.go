@@ -3,6 +3,7 @@ package qmgr
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,6 +41,30 @@ func (r *objRig) put(c *Conn, h Handle, opts int32) {
 	pmo.Options = opts
 	if err := c.Put(bg, h, &md, &pmo, []byte("hello")); err != nil {
 		r.t.Fatal(err)
+	}
+}
+
+// DISPLAY QSTATUS(*) TYPE(HANDLE) walks over the connections once, however many queues there are; the rows are in the order of the
+// queues. With 50,000 queues and twenty clients at work it took more than a minute in a build that watches its locks.
+func TestHandlesOfManyQueues(t *testing.T) {
+	const queues, conns = 300, 20
+	r := newObjRig(t)
+	r.ok("DEFINE QLOCAL(OTHER)")
+	for i := range queues {
+		r.ok(fmt.Sprintf("DEFINE QLOCAL(A%03d)", i))
+	}
+	for i := range conns {
+		c := r.connect()
+		r.openQ(c, "OTHER", mqi.MQOO_OUTPUT)
+		if i < 2 {
+			r.openQ(c, "A002", mqi.MQOO_OUTPUT)
+			r.openQ(c, "A001", mqi.MQOO_INPUT_SHARED)
+		}
+	}
+	r.want("DISPLAY QSTATUS(A*) TYPE(HANDLE) INPUT", "QUEUE(A001) TYPE(HANDLE) INPUT(SHARED)", "QUEUE(A001) TYPE(HANDLE) INPUT(SHARED)",
+		"QUEUE(A002) TYPE(HANDLE) INPUT(NO)", "QUEUE(A002) TYPE(HANDLE) INPUT(NO)")
+	if n := testing.AllocsPerRun(5, func() { r.show("DISPLAY QSTATUS(A*) TYPE(HANDLE)") }); n > queues*conns {
+		t.Errorf("%.0f allocations for %d queues and %d connections", n, queues, conns)
 	}
 }
 

@@ -294,3 +294,8 @@ func (f *faultStore) leaves(t store.Ticket) store.Ticket {
 	}
 	return t
 }
+
+// handleRows are the handles of one queue, or of all when queue is blank.
+func (m *Manager) handleRows(queue string) []map[string]string {
+	return m.handleRowsOf(func(of string) bool { return queue == "" || of == queue })
+}

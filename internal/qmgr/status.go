@@ -128,12 +128,12 @@ func applType(o ConnectOptions) string {
 	return "USER" // clients of channels too
 }
 
-// handleRows are the rows of DISPLAY QSTATUS TYPE(HANDLE) of one queue, or of all when queue is blank.
-func (m *Manager) handleRows(queue string) []map[string]string {
+// handleRowsOf are the rows of DISPLAY QSTATUS TYPE(HANDLE) of some queues, from one walk over the connections for all of them.
+func (m *Manager) handleRowsOf(wanted func(queue string) bool) []map[string]string {
 	var out []map[string]string
 	for _, c := range m.sortedConns() {
 		for _, h := range c.sortedHandles() {
-			if h.queue == nil || queue != "" && h.queue.obj.Name != queue {
+			if h.queue == nil || !wanted(h.queue.obj.Name) {
 				continue
 			}
 			row := c.applRow()
