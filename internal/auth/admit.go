@@ -91,17 +91,13 @@ func Admit(p *Policy, a *Attempt, dir Directory) Outcome {
 	if adopted {
 		q.User = a.Who
 	}
-	var rule *Rule
-	if i := Mapping(p.Rules, &q); i >= 0 {
-		rule = &p.Rules[i]
+	rule, warns := Mapping(p.Rules, &q)
+	if warns != nil {
+		o.Warn = append(o.Warn, Warning{StageNoAccess, warns.String() + " USERSRC(NOACCESS) WARN(YES)"})
 	}
 	if rule != nil && rule.Source == "NOACCESS" {
-		if !rule.Warn {
-			o.refuse(StageNoAccess, "%s USERSRC(NOACCESS)", rule)
-			return o
-		}
-		o.Warn = append(o.Warn, Warning{StageNoAccess, rule.String() + " USERSRC(NOACCESS) WARN(YES)"})
-		rule = nil
+		o.refuse(StageNoAccess, "%s USERSRC(NOACCESS)", rule)
+		return o
 	}
 	o.choose(a, rule, adopted, verified)
 	if o.User == "" {

@@ -173,6 +173,31 @@ func TestAdmitWarn(t *testing.T) {
 	}
 }
 
+// A record on trial (WARN(YES)) changes nothing: the next one gives the user, asks for the password, and refuses.
+func TestAdmitWarnThenNext(t *testing.T) {
+	trial := Rule{Channel: "APP", Type: "ADDRESSMAP", Address: "10.1.2.3", Source: "NOACCESS", Warn: true}
+	wider := Rule{Channel: "*", Type: "ADDRESSMAP", Address: "10.*", Source: "NOACCESS", Warn: true}
+	for _, c := range []struct {
+		next  Rule
+		given bool
+		want  string
+	}{
+		{Rule{Source: "MAP", MCAUser: "mapped"}, false, "user mapped"},
+		{Rule{Source: "CHANNEL", Check: CheckAll}, false, "password"},
+		{Rule{Source: "CHANNEL", Check: CheckAll}, true, "user bob"},
+		{Rule{Source: "NOACCESS"}, true, "noaccess"},
+		{Rule{Source: "NOACCESS", Warn: true}, true, "user bob"},
+	} {
+		c.next.Channel, c.next.Type, c.next.Address = "*", "ADDRESSMAP", "*"
+		p := &Policy{Rules: []Rule{trial, wider, c.next}, ConnAuth: ConnAuth{Name: "A", Client: CheckOptional, Adopt: true}}
+		o := Admit(p, &Attempt{Query: Query{Channel: "APP", Addr: ParseIP("10.1.2.3"), User: "alice"}, Given: c.given, Who: "bob",
+			Verify: func() error { return nil }}, accounts)
+		if got := outcomeWord(&o); got != c.want || len(o.Warn) != 1 || !strings.Contains(o.Warn[0].Why, "10.1.2.3") {
+			t.Errorf("%s USERSRC(%s): %s, %v, want %s", &c.next, c.next.Source, got, o.Warn, c.want)
+		}
+	}
+}
+
 // The credentials' user is the one that USERMAP sees, when it is adopted.
 func TestAdmitMapsAdoptedUser(t *testing.T) {
 	rules := []Rule{{Channel: "*", Type: "ADDRESSMAP", Address: "*", Source: "NOACCESS"},

@@ -59,17 +59,16 @@ func TestMappingPrecedence(t *testing.T) {
 		{{Channel: "*", Type: "SSLPEERMAP", Peer: "CN=bob", Issuer: "CN=Root*"}, {Channel: "*", Type: "SSLPEERMAP", Peer: "CN=bob"}},
 	} {
 		for _, rules := range [][]Rule{{c[0], c[1]}, {c[1], c[0]}} {
-			i := Mapping(rules, q)
-			if i < 0 || rules[i].String() != c[0].String() {
-				t.Errorf("%s against %s: %d", &c[0], &c[1], i)
+			if r, _ := Mapping(rules, q); r == nil || r.String() != c[0].String() {
+				t.Errorf("%s against %s: %v", &c[0], &c[1], r)
 			}
 		}
 	}
 	none := []Rule{{Channel: "APP.TWO", Type: "ADDRESSMAP", Address: "*"}, {Channel: "*", Type: "USERMAP", User: "bo"},
 		{Channel: "*", Type: "QMGRMAP", QMgr: "QM3"}, {Channel: "*", Type: "SSLPEERMAP", Peer: "CN=bob", Issuer: "CN=Other"},
 		{Channel: "*", Type: "BLOCKUSER", List: []string{"bob"}}, {Channel: "*", Type: "BLOCKADDR", List: []string{"10.*"}}}
-	if i := Mapping(none, q); i != -1 {
-		t.Errorf("%s maps", &none[i])
+	if r, _ := Mapping(none, q); r != nil {
+		t.Errorf("%s maps", r)
 	}
 	if !NeedsHost([]Rule{{Channel: "APP.*", Type: "ADDRESSMAP", Address: "*.x"}}, "APP.ONE") || NeedsHost(none, "APP.ONE") {
 		t.Error("NeedsHost")

@@ -59,14 +59,30 @@ func NeedsHost(rules []Rule, channel string) bool {
 	return false
 }
 
-// Mapping finds the record that maps a channel, or -1: the most specific channel profile among those that fit, then the
-// type, then the most specific key, then the most specific address. DISPLAY CHLAUTH MATCH(RUNCHECK) shows it.
-func Mapping(rules []Rule, q *Query) int {
+// Mapping finds the record that maps a channel, or nil: the most specific channel profile among those that fit, then the
+// type, then the most specific key, then the most specific address. When that one has USERSRC(NOACCESS) WARN(YES), it only
+// warns, and the best of those that do not warn decides, as it would without the record that is on trial: its user, its
+// CHCKCLNT and its refusal count. DISPLAY CHLAUTH MATCH(RUNCHECK) shows both.
+func Mapping(rules []Rule, q *Query) (decides, warns *Rule) {
+	if i := bestMapping(rules, q, true); i >= 0 && rules[i].warnsOnly() {
+		warns = &rules[i]
+	}
+	if i := bestMapping(rules, q, warns == nil); i >= 0 {
+		decides = &rules[i]
+	}
+	return decides, warns
+}
+
+// warnsOnly reports a mapping that would refuse, and only says so.
+func (r *Rule) warnsOnly() bool { return r.Warn && r.Source == "NOACCESS" }
+
+// bestMapping finds the record that fits best, or -1; those that only warn count when warners is true.
+func bestMapping(rules []Rule, q *Query, warners bool) int {
 	best := -1
 	var bestScore []int
 	for i := range rules {
 		r := &rules[i]
-		if !r.maps(q) {
+		if !warners && r.warnsOnly() || !r.maps(q) {
 			continue
 		}
 		if s := r.score(); best < 0 || slices.Compare(s, bestScore) > 0 {

@@ -365,15 +365,12 @@ func (s *ruleSnap) runcheck(q *auth.Query, mcaUser string, dir auth.Directory) (
 	if r, _ := auth.BlockedAddr(s.rules, q.Addr); r != nil && decides(r) {
 		return list
 	}
-	var rule *auth.Rule
-	if i := auth.Mapping(s.rules, q); i >= 0 {
-		rule = &s.rules[i]
+	rule, warns := auth.Mapping(s.rules, q)
+	if warns != nil {
+		list = append(list, s.object(warns))
 	}
 	if rule != nil && rule.Source == "NOACCESS" {
-		if decides(rule) {
-			return list
-		}
-		rule = nil
+		return append(list, s.object(rule))
 	}
 	user := cmp.Or(mcaUser, q.User)
 	if rule != nil && rule.Source == "MAP" {

@@ -65,6 +65,8 @@ func TestChlauthMatch(t *testing.T) {
 	r.ok("DEFINE CHANNEL(FREE) CHLTYPE(SVRCONN)")
 	r.ok("SET CHLAUTH('WARNS') TYPE(ADDRESSMAP) ADDRESS('*') USERSRC(NOACCESS) WARN(YES)")
 	r.ok("SET CHLAUTH('WARNS') TYPE(BLOCKUSER) USERLIST('eve')")
+	r.ok("SET CHLAUTH('TRIAL') TYPE(USERMAP) CLNTUSER('joe') USERSRC(NOACCESS) WARN(YES)")
+	r.ok("SET CHLAUTH('TRIAL') TYPE(ADDRESSMAP) ADDRESS('10.*') USERSRC(MAP) MCAUSER('root')")
 	run := " MATCH(RUNCHECK) ADDRESS('10.0.0.9') CLNTUSER"
 	for cmd, want := range map[string]string{
 		"(APP.ONE)" + run + "('x')":   "BLOCKUSER",
@@ -72,6 +74,8 @@ func TestChlauthMatch(t *testing.T) {
 		"(FREE)" + run + "('root')":   "BLOCKUSER",
 		"(WARNS)" + run + "('eve')":   "ADDRESSMAP BLOCKUSER",
 		"(WARNS)" + run + "('joe')":   "ADDRESSMAP",
+		"(TRIAL)" + run + "('joe')":   "USERMAP BLOCKUSER", // root, by the record that is not on trial
+		"(TRIAL)" + run + "('eve')":   "BLOCKUSER",
 	} {
 		if got := namesIn(r.show("DISPLAY CHLAUTH"+cmd), " TYPE"); got != want {
 			t.Errorf("%s shows %s, want %s", cmd, got, want)
