@@ -228,6 +228,9 @@ func TestInquiryRoom(t *testing.T) {
 		t.Fatalf("%+v", a)
 	}
 	first, chars := r.Ints[0], string(r.Chars)
+	if a, r = ask(0); a.Reason != mqi.MQRC_INT_ATTR_COUNT_TOO_SMALL || r.IntCount != 0 {
+		t.Errorf("no room: %+v, %+v", a, r)
+	}
 	if a, r = ask(5); a.Reason != 0 || r.IntCount != 5 || len(r.Ints) != 5 || r.Ints[0] != first || string(r.Chars) != chars {
 		t.Errorf("%+v, %+v", a, r)
 	}

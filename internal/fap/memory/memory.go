@@ -395,7 +395,7 @@ func (c *Conn) Break() {
 	c.m.mu.Unlock()
 }
 
-func (c *Conn) Inq(_ context.Context, hobj int32, selectors []int32, _, _ int) (ints []int32, chars []byte, err error) {
+func (c *Conn) Inq(_ context.Context, hobj int32, selectors []int32, maxInts, _ int) (ints []int32, chars []byte, err error) {
 	h := c.handles[hobj]
 	if h == nil {
 		return nil, nil, mqi.E("MQINQ", "", mqi.MQRC_HOBJ_ERROR)
@@ -404,6 +404,9 @@ func (c *Conn) Inq(_ context.Context, hobj int32, selectors []int32, _, _ int) (
 		if s >= mqi.MQCA_FIRST {
 			text := map[int32]string{mqi.MQCA_Q_MGR_NAME: c.m.Name, mqi.MQCA_Q_MGR_IDENTIFIER: c.m.Name + "_ID",
 				mqi.MQCA_Q_DESC: "a test queue"}[s]
+			if s == mqi.MQCA_Q_NAME && h.q != nil {
+				text = h.q.name
+			}
 			n := 48
 			if s == mqi.MQCA_Q_DESC {
 				n = 64
@@ -422,6 +425,9 @@ func (c *Conn) Inq(_ context.Context, hobj int32, selectors []int32, _, _ int) (
 			c.m.mu.Unlock()
 		}
 		ints = append(ints, v)
+	}
+	if len(ints) > maxInts {
+		return ints[:max(maxInts, 0)], chars, mqi.Warn("MQINQ", "", mqi.MQRC_INT_ATTR_COUNT_TOO_SMALL)
 	}
 	return ints, chars, nil
 }
