@@ -17,7 +17,7 @@ const lookupTime = 3 * time.Second
 // identify asks the queue manager who a client is.
 func (c *clients) identify(ctx context.Context, r fap.ConnectRequest) (auth.Identity, error) {
 	a := &qmgr.ClientAttempt{Channel: r.Instance.Channel, Addr: r.Peer.Addr.String(), User: r.User, ApplName: r.ApplName,
-		ApplType: r.ApplType, Hosts: func() []string { return hostNames(ctx, r.Peer.Addr) }}
+		ApplType: r.ApplType, Hosts: func() []string { return hostNames(ctx, auth.ParseIP(r.Peer.Addr.String()).WithZone("").String()) }}
 	credentials(a, &r)
 	if t := r.Peer.TLS; t != nil && len(t.PeerCertificates) > 0 {
 		a.Peer = t.PeerCertificates[0]
@@ -54,14 +54,10 @@ func (c *clients) connected(r fap.ConnectRequest, id auth.Identity) {
 }
 
 // hostNames finds the names of an address, and keeps those that lead back to it.
-func hostNames(ctx context.Context, a net.Addr) []string {
-	t, ok := a.(*net.TCPAddr)
-	if !ok {
-		return nil
-	}
+func hostNames(ctx context.Context, ip string) []string {
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
-	names, err := net.DefaultResolver.LookupAddr(ctx, t.IP.String())
+	names, err := net.DefaultResolver.LookupAddr(ctx, ip)
 	if err != nil {
 		return nil // a host without a name fits no record with one
 	}
@@ -72,7 +68,7 @@ func hostNames(ctx context.Context, a net.Addr) []string {
 			continue
 		}
 		for _, back := range addrs {
-			if back.IP.Equal(t.IP) {
+			if back.IP.Equal(net.ParseIP(ip)) {
 				out = append(out, n)
 				break
 			}

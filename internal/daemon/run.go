@@ -176,7 +176,7 @@ func (d *daemon) managerOptions() qmgr.Options {
 	name, group := account()
 	return qmgr.Options{Name: d.opt.Name, Dir: d.dir, Store: d.store, Clock: d.clk, Log: d.log, User: name,
 		Group: group, Version: Version, Inserts: d.cfg.Inserts, Listeners: d.listeners, Services: d.services,
-		Security: securityHost{d}}
+		Security: securityHost{d}, HostNames: hostNames}
 }
 
 // account is the user and group this process runs as; numbers where the system has no names for them.

@@ -66,6 +66,11 @@ func (m *Manager) AddressBlocked(addr string) bool {
 	return true
 }
 
+// asksHost reports that the name of a peer's host is to be looked up.
+func (m *Manager) asksHost(rules []auth.Rule, channel string) bool {
+	return m.qmgrDef().Get("REVDNS") != "DISABLED" && auth.NeedsHost(rules, channel)
+}
+
 // AdmitClient decides who a client is, and whether it comes in. The error is 2035; its cause names the user and what
 // decided, for the log and not for the peer.
 func (m *Manager) AdmitClient(ctx context.Context, a *ClientAttempt) (auth.Identity, error) {
@@ -80,7 +85,7 @@ func (m *Manager) AdmitClient(ctx context.Context, a *ClientAttempt) (auth.Ident
 	if a.Peer != nil {
 		at.Peer, at.Issuer = auth.NameOf(a.Peer.Subject), auth.NameOf(a.Peer.Issuer)
 	}
-	if a.Hosts != nil && m.qmgrDef().Get("REVDNS") != "DISABLED" && auth.NeedsHost(p.Rules, a.Channel) {
+	if a.Hosts != nil && m.asksHost(p.Rules, a.Channel) {
 		at.Hosts = a.Hosts()
 	}
 	dir := auth.DirectoryFunc(m.Account)

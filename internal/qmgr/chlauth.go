@@ -343,10 +343,13 @@ func (x *exec) runcheck() *attr.Reply {
 	}
 	q := auth.Query{Channel: x.c.Name, Addr: auth.ParseIP(addr), User: paramOf(x.c, "CLNTUSER"), QMgr: paramOf(x.c, "QMNAME"),
 		Peer: peer, Issuer: issuer}
-	if !q.Addr.IsValid() {
-		q.Hosts = []string{addr}
-	}
 	rules := x.m.chlauthRules()
+	switch {
+	case !q.Addr.IsValid():
+		q.Hosts = []string{addr}
+	case x.m.opt.HostNames != nil && x.m.asksHost(rules.rules, x.c.Name):
+		q.Hosts = x.m.opt.HostNames(x.ctx, q.Addr.String())
+	}
 	sc, _ := x.m.ServerConn(x.c.Name)
 	list := rules.runcheck(&q, sc.MCAUser, auth.DirectoryFunc(x.m.Account))
 	if len(list) == 0 {

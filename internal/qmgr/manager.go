@@ -38,6 +38,8 @@ type Options struct {
 	Services ServiceHost
 	// Security brings passwords, accounts and keys; nil where there are none.
 	Security SecurityHost
+	// HostNames finds the names of an IP address that lead back to it, for MATCH(RUNCHECK); nil where there is no network.
+	HostNames func(ctx context.Context, ip string) []string
 }
 
 // ListenerHost binds the ports of LISTENER objects; daemon implements it.

@@ -1,6 +1,7 @@
 package qmgr
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -83,6 +84,26 @@ func TestChlauthMatch(t *testing.T) {
 	}
 	r.refuse("AMQ8884E", "DISPLAY CHLAUTH(FREE)"+run+"('joe')")
 	r.refuse("AMQ8203E", "DISPLAY CHLAUTH('APP.*') MATCH(RUNCHECK) ADDRESS('1.1.1.1') CLNTUSER('x')")
+}
+
+// MATCH(RUNCHECK) of an address knows the names of its host, as a client from there would be judged.
+func TestRuncheckHost(t *testing.T) {
+	asked := ""
+	r := newObjRig(t, func(o *Options) {
+		o.HostNames = func(_ context.Context, ip string) []string { asked += ip + " "; return []string{"app.example.com"} }
+	})
+	run := "DISPLAY CHLAUTH(APP.ONE) MATCH(RUNCHECK) ADDRESS('10.0.0.9') CLNTUSER('x')"
+	none := "CHLAUTH(APP.ONE) TYPE(ADDRESSMAP) ADDRESS(*) USERSRC(NOACCESS)"
+	r.ok("SET CHLAUTH(APP.ONE) TYPE(ADDRESSMAP) ADDRESS('*') USERSRC(NOACCESS)")
+	if r.want(run, none); asked != "" {
+		t.Errorf("%s looked up, no record asks for it", asked)
+	}
+	r.ok("SET CHLAUTH(APP.ONE) TYPE(ADDRESSMAP) ADDRESS('*.example.com') USERSRC(MAP) MCAUSER('app')")
+	if r.want(run, "CHLAUTH(APP.ONE) TYPE(ADDRESSMAP) ADDRESS(*.example.com) MCAUSER(app) USERSRC(MAP)"); asked != "10.0.0.9 " {
+		t.Errorf("looked up: %q", asked)
+	}
+	r.ok("ALTER QMGR REVDNS(DISABLED)")
+	r.want(run, none)
 }
 
 // A record that nothing can fit looks like a rule and is none: it is refused, with the vendor's reason.
