@@ -33,6 +33,7 @@ type listeners struct {
 	mu     invariants.Mutex
 	all    map[string]net.Listener
 	failed map[string]string // why a listener's last start failed
+	closed bool              // closeAll was here: the queue manager ends
 }
 
 func newListeners(g *obs.Group, log *zerolog.Logger, act *activation) *listeners {
@@ -93,8 +94,13 @@ func (h *listeners) Stop(name string) error {
 	h.mu.Lock()
 	l, ok := h.all[name]
 	delete(h.all, name)
+	closed := h.closed
 	h.mu.Unlock()
-	if !ok {
+	switch {
+	case ok:
+	case closed:
+		return nil // a start that failed closes the ports first
+	default:
 		return fmt.Errorf("listener %s is not bound", name)
 	}
 	h.log.Info().Str(obs.FieldAMQ, "AMQ5027I").Str("listener", name).Msgf("listener %s ended", name)
@@ -129,6 +135,7 @@ func (h *listeners) warnings() []string {
 func (h *listeners) closeAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.closed = true
 	for n, l := range h.all {
 		l.Close()
 		delete(h.all, n)
