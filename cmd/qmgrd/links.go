@@ -36,7 +36,7 @@ var programs = map[string]program{
 	"amqssub":      {(*env).amqssub},
 	"chkmqready":   {(*env).chkmqready},
 	"chkmqhealthy": {(*env).chkmqhealthy},
-	"chkmqstarted": {(*env).chkmqready},
+	"chkmqstarted": {(*env).chkmqstarted},
 	"runmqtrm":     {(*env).runmqtrm},
 	"runmqdlq":     {(*env).runmqdlq},
 	"dspmqtrn":     {(*env).dspmqtrn},

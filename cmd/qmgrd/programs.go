@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -273,11 +274,30 @@ func (e *env) dltmqm(args []string) error {
 	return nil
 }
 
-func (e *env) chkmqready(args []string) error   { return e.probe("/readyz", args) }
-func (e *env) chkmqhealthy(args []string) error { return e.probe("/healthz", args) }
+func (e *env) chkmqready(args []string) error   { return e.probe("/readyz", args, hasPort) }
+func (e *env) chkmqstarted(args []string) error { return e.probe("/readyz", args, nil) }
+func (e *env) chkmqhealthy(args []string) error { return e.probe("/healthz", args, nil) }
 
-// probe ends with 0 or 1, as a container's probes expect.
-func (e *env) probe(path string, args []string) error {
+// hasPort fails where clients find no port open, as the vendor's chkmqready does. Who may not ask for the status, is told
+// what /readyz says.
+func hasPort(ctx context.Context, cl *client) error {
+	resp, err := cl.do(ctx, http.MethodGet, "/qmgrd/status", url.Values{}, nil)
+	if err != nil {
+		return nil
+	}
+	defer resp.Body.Close()
+	var st web.Status
+	if err := json.NewDecoder(resp.Body).Decode(&st); err != nil {
+		return err
+	}
+	if len(st.Listeners) == 0 {
+		return errors.New("no port is open for clients; START LISTENER, or start with --listen")
+	}
+	return nil
+}
+
+// probe ends with 0 or 1, as a container's probes expect. also is asked when the answer was yes.
+func (e *env) probe(path string, args []string, also func(context.Context, *client) error) error {
 	dir, qm, err := mqmName(&parsed{args: args})
 	if err != nil {
 		return withCode(1, err)
@@ -290,5 +310,11 @@ func (e *env) probe(path string, args []string) error {
 	if err != nil {
 		return withCode(1, err)
 	}
-	return resp.Body.Close()
+	resp.Body.Close()
+	if also != nil {
+		if err := also(e.ctx, cl); err != nil {
+			return withCode(1, err)
+		}
+	}
+	return nil
 }
