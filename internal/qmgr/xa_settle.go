@@ -159,9 +159,16 @@ func lostOr(err error, rc XARet) XARet {
 	return rc
 }
 
+// isOf reports whether a branch is the connection's. Another connection may end meanwhile and leave its branches.
+func (s *xaState) isOf(b *branch, c *Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return b.conn == c
+}
+
 // forgetPlaces takes the handles of the connection that did the work back; those of another are its own business.
 func (b *branch) forgetPlaces(c *Conn) {
-	if b.conn == c && b.work != nil {
+	if b.work != nil && c.m.xa.isOf(b, c) {
 		b.work.forgetPlaces()
 	}
 }
@@ -377,7 +384,7 @@ func (c *Conn) rollbackHeld(b *branch) XARet {
 		c.unitDone(didBackout, nil)
 		return XAOK
 	}
-	work, mine := b.work, b.conn == c
+	work, mine := b.work, c.m.xa.isOf(b, c)
 	if err := c.m.rollbackPrepared(b, 0); err != nil {
 		return lostOr(err, XARMErr)
 	}
