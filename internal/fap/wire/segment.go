@@ -53,10 +53,11 @@ func (h *Header) Size() int {
 // flagsAt is where the control flags stand.
 func (h *Header) flagsAt() int { return h.Size() - 18 }
 
-// Codec returns what rules the segment's body; ok is false for an unknown CCSID.
+// Codec returns what rules the segment's body; ok is false for an unknown CCSID, and for UTF-16: structures have fields that are padded
+// with single bytes.
 func (h *Header) Codec() (Codec, bool) {
 	t, ok := NewText(h.CCSID, h.Order.order())
-	return Codec{Order: h.Order, Text: t}, ok
+	return Codec{Order: h.Order, Text: t}, ok && t.wide == nil
 }
 
 // Append writes the header of a segment whose body has n bytes.
