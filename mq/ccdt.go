@@ -151,10 +151,11 @@ func (d *ccdtChannel) channel() (*ClientChannel, error) {
 	var addrs []string
 	for _, a := range d.ClientConnection.Connection {
 		port := cmp.Or(a.Port, defaultPort)
-		if a.Host == "" || strings.ContainsAny(a.Host, ", ") || port < 1 || port > 65535 {
+		host := strings.TrimSuffix(strings.TrimPrefix(a.Host, "["), "]") // of an IPv6 address
+		if host == "" || strings.ContainsAny(host, ", []()") || port < 1 || port > 65535 {
 			return nil, fmt.Errorf("host %q with port %d is no address", a.Host, a.Port)
 		}
-		addrs = append(addrs, net.JoinHostPort(strings.Trim(a.Host, "[]"), strconv.Itoa(port)))
+		addrs = append(addrs, net.JoinHostPort(host, strconv.Itoa(port)))
 	}
 	c.Addr = strings.Join(addrs, ",")
 	return c, nil

@@ -89,10 +89,11 @@ func parseServer(v string) (server, error) {
 			port = serverPort + ")"
 		}
 		port, closed := strings.CutSuffix(port, ")")
-		if host == "" || !closed || port == "" {
+		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]") // of an IPv6 address
+		if host == "" || strings.ContainsAny(host, "[]") || !closed || port == "" {
 			return bad(c + " is no host(port)")
 		}
-		s.addrs = append(s.addrs, net.JoinHostPort(strings.Trim(host, "[]"), strings.TrimSpace(port)))
+		s.addrs = append(s.addrs, net.JoinHostPort(host, strings.TrimSpace(port)))
 	}
 	return s, nil
 }
