@@ -22,7 +22,7 @@ func TestServerVariable(t *testing.T) {
 		"A.B/LU62/host":                     {},
 		"A.B/TCP/host(14":                   {},
 		"A.B/TCP/(1414)":                    {},
-		"A.B/TCP/h]x(1414)":                {},
+		"A.B/TCP/h]x(1414)":                 {},
 		"A.NAME.OF.MORE.THAN.20.C/TCP/host": {},
 	} {
 		got, err := parseServer(in)
