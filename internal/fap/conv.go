@@ -24,6 +24,9 @@ const (
 	maxRefusedEarly = 10
 )
 
+// errRefused ends a socket that tries too often. The last answer goes before.
+var errRefused = errors.New("refused attempts to connect")
+
 // conv is one conversation: one MQCONN with its handles and unit of work.
 //
 // At any time it has one owner at most, who alone touches its state: the socket's reader while a message is served that need not
@@ -438,7 +441,7 @@ func (c *conv) connect(m call, b *wire.Conn) error {
 		}
 		c.refused++
 		if n := c.k.refusals.Add(1); c.refused >= maxRefused || n >= maxRefusedEarly && !c.k.connected.Load() {
-			return fmt.Errorf("%d refused attempts to connect", n)
+			return fmt.Errorf("%d %w", n, errRefused)
 		}
 		return c.k.turnAway(c)
 	}

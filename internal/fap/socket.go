@@ -138,13 +138,14 @@ func (k *socket) run() {
 }
 
 // hardEnd closes the connection when the context ends, which wakes the reader and the writers. A client of a queue manager
-// that stops is told first. When it is we who end it, messages that were got for the client, and are held back, go before.
+// that stops is told first. When it is we who end it, what is for the client, and was not written yet, goes before: messages that
+// were got for it, the answer to its last attempt to connect.
 func (k *socket) hardEnd() {
 	cause := context.Cause(k.ctx)
 	switch code, tell := lastCode(cause); {
 	case tell && k.link.Load().fap > 0:
 		k.lastWord(wire.FlagClose, code)
-	case errors.Is(cause, errReconnect):
+	case errors.Is(cause, errReconnect), errors.Is(cause, errRefused):
 		k.sendRest()
 	}
 	k.hangUp()
