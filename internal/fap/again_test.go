@@ -10,14 +10,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
-// prompt is a backend whose gets are over at once, and need no goroutine.
-type prompt struct{ *memory.Manager }
-
-func (b prompt) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := b.Manager.Connect(ctx, r)
-	return &promptConn{Conn: c}, err
-}
-
+// promptConn is a connection whose gets are over at once, and need no goroutine.
 type promptConn struct {
 	fap.Conn
 	ended bool
@@ -46,7 +39,7 @@ func (w promptWait) Get(hobj int32, md *mqi.MD, gmo *mqi.GMO, max int) ([]byte, 
 
 // TestConnectedAgain: a conversation may connect again after MQDISC, and its gets are those of the new connection.
 func TestConnectedAgain(t *testing.T) {
-	p := start(t, nil, prompt{memory.New("QM1", "Q1")}, nil).client(t)
+	p := start(t, nil, wrapped{memory.New("QM1", "Q1"), func(c fap.Conn) fap.Conn { return &promptConn{Conn: c} }}, nil).client(t)
 	for range 2 {
 		q := p.open(1, "Q1")
 		p.call(wire.MQPUT, 1, q, newPut("m", 0))
@@ -61,14 +54,7 @@ func TestConnectedAgain(t *testing.T) {
 	}
 }
 
-// unclosed is a backend whose queues cannot be closed at first.
-type unclosed struct{ *memory.Manager }
-
-func (b unclosed) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := b.Manager.Connect(ctx, r)
-	return &unclosedConn{Conn: c}, err
-}
-
+// unclosedConn is a connection whose queues cannot be closed at first.
 type unclosedConn struct {
 	fap.Conn
 	tried bool
@@ -84,7 +70,7 @@ func (c *unclosedConn) Close(ctx context.Context, hobj, options int32) error {
 
 // TestNotClosed: an MQCLOSE that fails ends what was asked for, and no more: the next request may refer to its selection.
 func TestNotClosed(t *testing.T) {
-	p := start(t, nil, unclosed{memory.New("QM1", "Q1")}, nil).client(t)
+	p := start(t, nil, wrapped{memory.New("QM1", "Q1"), func(c fap.Conn) fap.Conn { return &unclosedConn{Conn: c} }}, nil).client(t)
 	in, out := p.open(1, "Q1"), p.open(1, "Q1")
 	p.request(1, in, wire.ReqSelection, mqi.MQGMO_NO_SYNCPOINT, 1, 0, false)
 	close := func() int32 {

@@ -467,17 +467,7 @@ func TestStreamedInhibited(t *testing.T) {
 	}
 }
 
-// stoppable is a backend whose gets that wait end when their connections are stopped.
-type stoppable struct {
-	*memory.Manager
-	stop chan struct{}
-}
-
-func (b stoppable) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := b.Manager.Connect(ctx, r)
-	return &stoppableConn{c, b.stop}, err
-}
-
+// stoppableConn is a connection whose gets that wait end when it is stopped.
 type stoppableConn struct {
 	fap.Conn
 	stop chan struct{}
@@ -498,8 +488,8 @@ func (c *stoppableConn) Get(ctx context.Context, hobj int32, md *mqi.MD, gmo *mq
 // could not be told.
 func TestStreamedStopped(t *testing.T) {
 	for _, listener := range []bool{false, true} {
-		b := stoppable{memory.New("QM1", "Q1"), make(chan struct{})}
-		p := start(t, nil, b, nil).client(t)
+		stop := make(chan struct{})
+		p := start(t, nil, wrapped{memory.New("QM1", "Q1"), func(c fap.Conn) fap.Conn { return &stoppableConn{c, stop} }}, nil).client(t)
 		p.startConv(3)
 		p.connect(3)
 		q := p.open(3, "Q1")
@@ -510,7 +500,7 @@ func TestStreamedStopped(t *testing.T) {
 		}
 		p.request(3, q, flags, mqi.MQGMO_WAIT, 1, 0, false)
 		p.quiet()
-		close(b.stop)
+		close(stop)
 		if listener {
 			p.closed()
 			continue

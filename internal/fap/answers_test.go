@@ -12,14 +12,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
-// wordy is a backend whose inquiries have long answers.
-type wordy struct{ *memory.Manager }
-
-func (b wordy) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := b.Manager.Connect(ctx, r)
-	return wordyConn{c}, err
-}
-
+// wordyConn is a connection whose inquiries have long answers.
 type wordyConn struct{ fap.Conn }
 
 func (wordyConn) Inq(context.Context, int32, []int32, int, int) ([]int32, []byte, error) {
@@ -31,7 +24,7 @@ const longAnswer = 1 << 20
 // TestLongAnswers: calls that came together are answered no further than their client reads, also before the first of their answers
 // is written.
 func TestLongAnswers(t *testing.T) {
-	s := start(t, nil, wordy{memory.New("QM1", "Q1")}, nil)
+	s := start(t, nil, wrapped{memory.New("QM1", "Q1"), func(c fap.Conn) fap.Conn { return wordyConn{c} }}, nil)
 	p := s.dial(t)
 	p.ccsid = 1208 // in which the answers need no conversion
 	p.negotiate(firstID())

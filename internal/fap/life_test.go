@@ -228,22 +228,15 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// broken is a backend whose puts panic.
-type broken struct{ *memory.Manager }
-
+// brokenConn is a connection whose puts panic.
 type brokenConn struct{ fap.Conn }
-
-func (b broken) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := b.Manager.Connect(ctx, r)
-	return brokenConn{c}, err
-}
 
 func (brokenConn) Put(context.Context, int32, *mqi.MD, *mqi.PMO, []byte) error { panic("a fault") }
 
 // TestPanic: a fault in a verb ends its socket, and no other.
 func TestPanic(t *testing.T) {
 	m := memory.New("QM1", "Q1")
-	s := start(t, m, broken{m}, nil)
+	s := start(t, m, wrapped{m, func(c fap.Conn) fap.Conn { return brokenConn{c} }}, nil)
 	p, other := s.client(t), s.client(t)
 	p.send(wire.MQPUT, 1, p.open(1, "Q1"), newPut("x", 0))
 	p.closed()

@@ -50,6 +50,17 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// wrapped is a backend whose connections are those of a manager, wrapped.
+type wrapped struct {
+	*memory.Manager
+	wrap func(fap.Conn) fap.Conn
+}
+
+func (b wrapped) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
+	c, err := b.Manager.Connect(ctx, r)
+	return b.wrap(c), err
+}
+
 // start serves m, or b if that is not nil, until the test ends.
 func start(t testing.TB, m *memory.Manager, b fap.Backend, clk clock.Clock) *server {
 	t.Helper()

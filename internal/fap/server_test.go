@@ -152,34 +152,17 @@ func TestOpenReplies(t *testing.T) {
 	}
 }
 
-// warnedBackend answers MQINQ with a warning beside the values.
-type warnedBackend struct{ *memory.Manager }
-
+// warnedConn answers MQINQ with a warning beside the values.
 type warnedConn struct{ fap.Conn }
-
-func (b warnedBackend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := b.Manager.Connect(ctx, r)
-	return warnedConn{c}, err
-}
 
 func (warnedConn) Inq(context.Context, int32, []int32, int, int) ([]int32, []byte, error) {
 	return []int32{7}, nil, mqi.Warn("MQINQ", "Q1", mqi.MQRC_SELECTOR_NOT_FOR_TYPE)
 }
 
-// optionsBackend notes the options of opens.
-type optionsBackend struct {
-	*memory.Manager
-	options *int32
-}
-
+// optionsConn notes the options of opens.
 type optionsConn struct {
 	fap.Conn
 	options *int32
-}
-
-func (b optionsBackend) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := b.Manager.Connect(ctx, r)
-	return optionsConn{c, b.options}, err
 }
 
 func (c optionsConn) Open(ctx context.Context, od *mqi.OD, options int32) (int32, wire.Defaults, error) {
@@ -191,7 +174,7 @@ func (c optionsConn) Open(ctx context.Context, od *mqi.OD, options int32) (int32
 func TestSavedContext(t *testing.T) {
 	m := memory.New("QM1", "Q1")
 	var got int32
-	p := start(t, m, optionsBackend{m, &got}, nil).client(t)
+	p := start(t, m, wrapped{m, func(c fap.Conn) fap.Conn { return optionsConn{c, &got} }}, nil).client(t)
 	for options, want := range map[int32]int32{mqi.MQOO_OUTPUT: mqi.MQOO_OUTPUT, mqi.MQOO_INPUT_SHARED: mqi.MQOO_INPUT_SHARED | mqi.MQOO_SAVE_ALL_CONTEXT} {
 		od := mqi.DefaultOD()
 		od.Version, od.ObjectName = 4, "Q1"
@@ -206,7 +189,7 @@ func TestSavedContext(t *testing.T) {
 // TestWarnedInquiry: a warning (2068: an attribute that the queue does not have) leaves the values of the others in the reply.
 func TestWarnedInquiry(t *testing.T) {
 	m := memory.New("QM1", "Q1")
-	p := start(t, m, warnedBackend{m}, nil).client(t)
+	p := start(t, m, wrapped{m, func(c fap.Conn) fap.Conn { return warnedConn{c} }}, nil).client(t)
 	a, b := p.call(wire.MQINQ, 1, p.open(1, "Q1"), &wire.Attrs{Selectors: []int32{mqi.MQIA_Q_TYPE}, IntCount: 1})
 	if r := b.(*wire.Attrs); a.CompCode != int32(mqi.CCWarning) || a.Reason != int32(mqi.MQRC_SELECTOR_NOT_FOR_TYPE) || len(r.Ints) != 1 || r.Ints[0] != 7 {
 		t.Errorf("%+v, %+v", a, r)

@@ -444,7 +444,7 @@ func TestWindowOutlivesNotify(t *testing.T) {
 // What is asked for on handles that are not open is not kept: a client could have any number of them.
 func TestRequestsOfNoHandle(t *testing.T) {
 	m := memory.New("QM1", "Q1")
-	s := start(t, m, watching{m}, nil)
+	s := start(t, m, wrapped{m, func(c fap.Conn) fap.Conn { return watched{c} }}, nil)
 	p := s.client(t)
 	q := p.open(1, "Q1")
 	for i := int32(1); i <= 50; i++ {
@@ -472,14 +472,7 @@ func TestRequestsOfNoHandle(t *testing.T) {
 	eventually(t, "what was asked for on the one handle that is open is all that is kept", func() bool { return s.Streams() == 1 })
 }
 
-// watching makes connections that know which handles there are.
-type watching struct{ *memory.Manager }
-
-func (w watching) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := w.Manager.Connect(ctx, r)
-	return watched{c}, err
-}
-
+// watched is a connection that knows which handles there are.
 type watched struct{ fap.Conn }
 
 func (watched) Consuming(int32) {}

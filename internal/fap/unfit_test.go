@@ -10,17 +10,7 @@ import (
 	"github.com/qmgrd/qmgrd/internal/mqi"
 )
 
-// unfit is a backend whose gets need a goroutine, as those of connection consumers do, which mark what they browse; MQCLOSE waits.
-type unfit struct {
-	*memory.Manager
-	closes chan struct{}
-}
-
-func (b unfit) Connect(ctx context.Context, r fap.ConnectRequest) (fap.Conn, error) {
-	c, err := b.Manager.Connect(ctx, r)
-	return unfitConn{c, b.closes}, err
-}
-
+// unfitConn is a connection whose gets need a goroutine, as those of connection consumers do, which mark what they browse; MQCLOSE waits.
 type unfitConn struct {
 	fap.Conn
 	closes chan struct{}
@@ -44,8 +34,8 @@ func (unfitWait) Get(int32, *mqi.MD, *mqi.GMO, int) ([]byte, int, fap.WaitState,
 // TestUnfitRequest: a request whose gets need the conversation's goroutine is served too when that goroutine, and not the reader, is
 // the first to see it, since it is still at the call before.
 func TestUnfitRequest(t *testing.T) {
-	b := unfit{memory.New("QM1", "Q1"), make(chan struct{})}
-	p := start(t, b.Manager, b, nil).client(t)
+	m, closes := memory.New("QM1", "Q1"), make(chan struct{})
+	p := start(t, m, wrapped{m, func(c fap.Conn) fap.Conn { return unfitConn{c, closes} }}, nil).client(t)
 	p.startConv(3)
 	p.connect(3)
 	q, beside, other := p.open(1, "Q1"), p.open(1, "Q1"), p.open(3, "Q1")
@@ -54,7 +44,7 @@ func TestUnfitRequest(t *testing.T) {
 	p.note(1, -1, wire.NoteConnState, 2, false)
 	p.request(1, q, wire.ReqSelection|wire.ReqCallback, mqi.MQGMO_NO_SYNCPOINT, 1, 0, false)
 	p.open(3, "Q1") // when it is answered the request has been read
-	b.closes <- struct{}{}
+	closes <- struct{}{}
 	p.want(wire.MQCLOSE.Reply())
 	p.quiet()
 	p.send(wire.MQPUT, 3, other, newPut("m", 0))

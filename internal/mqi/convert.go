@@ -59,7 +59,7 @@ func parseHeader(format string, b []byte, c Coding) (header, []byte, error) {
 // data as it is now. room is the space in the application's buffer, negative for any.
 func Convert(md *MD, body []byte, to Coding, room int) ([]byte, RC) {
 	c := conversion{to: to}
-	is := c.described(md)
+	is := described(md)
 	out, rc := c.run(md, body)
 	if room >= 0 && len(out) > room && len(out) > len(body) {
 		md.Encoding, md.CodedCharSetID = is.Encoding, is.CCSID
@@ -98,7 +98,7 @@ type conversion struct {
 }
 
 // described is what a message's data is in.
-func (c *conversion) described(md *MD) Coding {
+func described(md *MD) Coding {
 	return Coding{Encoding: md.Encoding, CCSID: md.CodedCharSetID}
 }
 
@@ -107,7 +107,7 @@ func (c *conversion) run(md *MD, body []byte) ([]byte, RC) {
 	case MQCCSI_Q_MGR, MQCCSI_APPL:
 		c.to.CCSID = DefaultCCSID
 	}
-	out, is, rc := c.part(md.Format, body, c.described(md), 0)
+	out, is, rc := c.part(md.Format, body, described(md), 0)
 	md.Encoding, md.CodedCharSetID = is.Encoding, is.CCSID
 	return out, rc
 }

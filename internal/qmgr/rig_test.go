@@ -182,6 +182,17 @@ func (r *rig) openQ(c *Conn, name string, opts int32) Handle {
 	return h
 }
 
+// temporary makes a temporary dynamic queue that others may open, and goes with the handle.
+func (r *rig) temporary(name string) Handle {
+	r.t.Helper()
+	r.define("QMODEL", "TEMP", "DEFTYPE", "TEMPDYN", "SHARE", "YES")
+	od := mqi.DefaultOD()
+	od.ObjectName, od.DynamicQName = "TEMP", name
+	h, err := r.c.Open(bg, &od, inOut)
+	wantRC(r.t, err, 0)
+	return h
+}
+
 // put puts a text with descriptor changes.
 func (r *rig) put(c *Conn, h Handle, text string, opts int32, change ...func(*mqi.MD)) mqi.MD {
 	r.t.Helper()

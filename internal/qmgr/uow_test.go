@@ -342,11 +342,7 @@ func TestCloseDeleteRefused(t *testing.T) {
 // A message that was claimed for a waiting get when its queue went is in the store no more.
 func TestClaimedOnADeletedQueue(t *testing.T) {
 	r := newRig(t)
-	r.define("QMODEL", "TEMP", "DEFTYPE", "TEMPDYN", "SHARE", "YES")
-	od := mqi.DefaultOD()
-	od.ObjectName, od.DynamicQName = "TEMP", "D"
-	h, err := r.c.Open(bg, &od, inOut)
-	wantRC(t, err, 0)
+	h := r.temporary("D")
 	r.put(r.c, h, "x", 0)
 	q := r.m.lookup(ClassQueue, "D").Queue
 	q.mu.Lock()
@@ -458,11 +454,7 @@ func TestMarkSkipBackoutConfirms(t *testing.T) {
 // A message that would come back to a temporary queue that is deleted just now does not stay in the store.
 func TestBackoutMeetsDeletion(t *testing.T) {
 	r := newRig(t)
-	r.define("QMODEL", "TEMP", "DEFTYPE", "TEMPDYN", "SHARE", "YES")
-	od := mqi.DefaultOD()
-	od.ObjectName, od.DynamicQName = "TEMP", "D"
-	h, err := r.c.Open(bg, &od, inOut)
-	wantRC(t, err, 0)
+	h := r.temporary("D")
 	r.put(r.c, h, "x", 0)
 	c := r.connect()
 	r.get(c, r.openQ(c, "D", inOut), mqi.MQGMO_SYNCPOINT)

@@ -30,16 +30,8 @@ func (s *Server) getMetrics(w http.ResponseWriter, r *http.Request) error {
 func NewMetrics(o Options) *Server {
 	o.LoopbackAdmin = false
 	s := New(o)
-	mux := http.NewServeMux()
-	serve := func(pattern string, h handler) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := h(w, r); err != nil {
-				s.fail(w, r, err)
-			}
-		})
-	}
-	serve("GET /metrics", s.getMetrics)
-	serve("/", func(w http.ResponseWriter, r *http.Request) error { return nowhere(mux, w, r) })
+	mux, handle := s.newMux()
+	handle("GET /metrics", s.getMetrics)
 	s.http.Handler = s.guard(mux)
 	return s
 }

@@ -132,15 +132,22 @@ func (s *Server) Close() error {
 // handler is a request handler whose error becomes the reply; it must not have written anything then.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
-func (s *Server) routes() http.Handler {
-	mux := http.NewServeMux()
-	handle := func(pattern string, h handler) {
+// newMux makes a mux, to which handle adds routes; any other answers as nowhere does.
+func (s *Server) newMux() (mux *http.ServeMux, handle func(pattern string, h handler)) {
+	mux = http.NewServeMux()
+	handle = func(pattern string, h handler) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := h(w, r); err != nil {
 				s.fail(w, r, err)
 			}
 		})
 	}
+	handle("/", func(w http.ResponseWriter, r *http.Request) error { return nowhere(mux, w, r) })
+	return mux, handle
+}
+
+func (s *Server) routes() http.Handler {
+	mux, handle := s.newMux()
 	for _, v := range []string{"v1", "v2", "v3"} {
 		base := "/ibmmq/rest/" + v
 		handle("POST "+base+"/admin/action/qmgr/{qm}/mqsc", s.admin(s.forQM(s.postMQSC)))
@@ -170,9 +177,6 @@ func (s *Server) routes() http.Handler {
 	handle("POST /qmgrd/undeliverable", s.admin(meant(s.postUndeliverable)))
 	handle("POST /qmgrd/publish", meant(s.postPublish))
 	handle("POST /qmgrd/subscribe", meant(s.postSubscribe))
-	handle("/", func(w http.ResponseWriter, r *http.Request) error {
-		return nowhere(mux, w, r)
-	})
 	return mux
 }
 
